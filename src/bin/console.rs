@@ -1,10 +1,14 @@
 //! Shared by the command-line tools.
 
 use std::io::{ErrorKind, Write, stdout};
+use std::path::Path;
 
 use clap::{CommandFactory, Subcommand};
 use clap_complete::Shell;
-use rooflight::config::{Issue, Severity};
+use rooflight::config::Issue;
+use rooflight::efficiency::onnx::{ModelError, Models};
+use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::evidence::models::models_of;
 
 /// Information about the tool itself.
 #[derive(Subcommand)]
@@ -54,10 +58,14 @@ pub fn print_issues(issues: &[Issue]) {
 
 /// `error: tp: ...`.
 pub fn line(issue: &Issue) -> String {
-    let severity = match issue.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
-    format!("{severity}: {}: {}", issue.field.id(), issue.text)
+    format!("{}: {}: {}", issue.severity, issue.field.id(), issue.text)
+}
+
+/// The models of `folder`, or those built in; `None` for the roofline.
+pub fn models(roofline: bool, folder: Option<&Path>) -> Result<Option<Models>, ModelError> {
+    if roofline { Ok(None) } else { models_of(folder).map(Some) }
+}
+
+pub fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, ModelError> {
+    models.map_or(Ok(Efficiencies::Roofline), |models| models.answer(rows).map(Efficiencies::Learned))
 }

@@ -11,7 +11,7 @@ use plotters::style::{FontFamily, ShapeStyle, TRANSPARENT, TextStyle};
 use super::Theme;
 use super::labels::Area;
 use super::scale::Scale;
-use super::surface::{DrawResult, Sheet, Surface, sheet};
+use super::surface::{DrawResult, Sheet, Surface};
 
 /// Draws on `area`, a part of the picture; all positions are in backing-store pixels of the whole picture.
 pub struct Pen<'a, 's> {
@@ -136,5 +136,5 @@ pub fn undrawn<T>(size: (f64, f64), look: impl FnOnce(&Sheet<'_>) -> T) -> T {
     let mut text = String::new();
     let (width, height) = pixel(size);
     let size = (width.max(0) as u32, height.max(0) as u32);
-    look(&sheet(SVGBackend::with_string(&mut text, size)))
+    look(&Surface::Svg(SVGBackend::with_string(&mut text, size)).sheet())
 }

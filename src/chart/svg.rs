@@ -2,7 +2,7 @@
 
 use plotters::prelude::SVGBackend;
 
-use super::surface::sheet;
+use super::surface::Surface;
 use super::{Chart, Theme, draw};
 
 /// `size` in CSS pixels.
@@ -11,7 +11,7 @@ use super::{Chart, Theme, draw};
 /// If the backend fails to draw.
 pub fn svg(chart: &Chart, size: (u32, u32), theme: Theme) -> Result<String, String> {
     let mut text = String::new();
-    let area = sheet(SVGBackend::with_string(&mut text, size));
+    let area = Surface::Svg(SVGBackend::with_string(&mut text, size)).sheet();
     draw(&area, chart, theme).map_err(|error| error.to_string())?;
     drop(area);
     Ok(text)

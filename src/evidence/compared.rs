@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::coverage::{Calibrated, CalibratedReport, PREDICTED, left_out};
-use super::errors::Errors;
+use super::errors::{self, Errors};
 
 /// Measured figures of a run: means in milliseconds, and output tokens per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -217,10 +217,7 @@ pub fn grouped<'a, K: Ord>(
     cases: impl Iterator<Item = &'a Compared>,
     key: impl Fn(&Compared) -> K,
 ) -> BTreeMap<K, Metrics> {
-    let mut groups: BTreeMap<K, Vec<&Compared>> = BTreeMap::new();
-    for case in cases {
-        groups.entry(key(case)).or_default().push(case);
-    }
+    let groups = errors::grouped(cases.map(|case| (key(case), case)));
     groups.into_iter().map(|(key, cases)| (key, errors(metrics, cases.into_iter()))).collect()
 }
 
@@ -242,12 +239,8 @@ fn peer_metrics(
     peers: &[PeerRow],
 ) -> BTreeMap<String, PeerMetrics> {
     let by_id: BTreeMap<&str, &Compared> = compared.iter().map(|case| (case.id.as_str(), case)).collect();
-    let mut groups: BTreeMap<String, Vec<(Times, &Compared)>> = BTreeMap::new();
-    for row in peers {
-        if let Some(case) = by_id.get(row.id.as_str()) {
-            groups.entry(row.peer.clone()).or_default().push((row.times(), case));
-        }
-    }
+    let known = |row: &PeerRow| Some((row.peer.clone(), (row.times(), *by_id.get(row.id.as_str())?)));
+    let groups = errors::grouped(peers.iter().filter_map(known));
     let of = |rows: Vec<(Times, &Compared)>| PeerMetrics {
         peer: of_pairs(metrics, rows.iter().map(|(times, case)| (times, &case.measured))),
         ours: errors(metrics, rows.iter().map(|(_, case)| *case)),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use super::cases::ServedCase;
+use super::errors::grouped;
 use super::launch::{LaunchLayout, launch};
 use crate::config::Version;
 use crate::kernels::constants::constants;
@@ -43,11 +44,7 @@ pub fn contradictions(
             reasons.entry(index).or_default().push(reason);
         }
     }
-    let mut groups: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-    for (index, case) in cases.iter().enumerate() {
-        groups.entry(key(case)).or_default().push(index);
-    }
-    for group in groups.values() {
+    for group in grouped(cases.iter().enumerate().map(|(index, case)| (key(case), index))).values() {
         name(conflicts(cases, group), &mut reasons);
     }
     let named = |(index, reasons): (usize, Vec<String>)| {

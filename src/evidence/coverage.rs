@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
+use super::errors::grouped;
 use crate::calibration::{OF_80_PERCENT, Standing};
 
 /// A prediction with bands.
@@ -59,8 +60,7 @@ impl CalibratedReport {
         let bands = |one: &(&Compared, &Calibrated)| one.1.deviations.clone();
         let all: Vec<_> = with.iter().map(bands).collect();
         let by = |key: fn(&Compared) -> String| {
-            let mut groups: BTreeMap<String, Vec<BTreeMap<Metric, f64>>> = BTreeMap::new();
-            with.iter().for_each(|one| groups.entry(key(one.0)).or_default().push(bands(one)));
+            let groups = grouped(with.iter().map(|one| (key(one.0), bands(one))));
             groups.into_iter().map(|(name, of)| (name, covered(&of, 1.0))).collect()
         };
         Some(Self {
@@ -87,10 +87,7 @@ fn load(clients: Option<u32>) -> &'static str {
 }
 
 fn covered(cases: &[BTreeMap<Metric, f64>], within: f64) -> BTreeMap<Metric, Covered> {
-    let mut all: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
-    for (metric, deviation) in cases.iter().flatten() {
-        all.entry(*metric).or_default().push(deviation.abs());
-    }
+    let all = grouped(cases.iter().flatten().map(|(metric, deviation)| (*metric, deviation.abs())));
     let share = |of: &[f64]| of.iter().filter(|one| **one <= within).count() as f64 / of.len() as f64;
     let of =
         |(metric, of): (Metric, Vec<f64>)| (metric, Covered { covered: 100.0 * share(&of), cases: of.len() });

@@ -1,5 +1,7 @@
 //! Error statistics of predictions.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 /// Errors of one metric over some cases, in % of the measured value.
@@ -32,6 +34,13 @@ impl Errors {
             bias: signed.iter().sum::<f64>() / count,
         })
     }
+}
+
+/// The values of each key, in order.
+pub fn grouped<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, Vec<V>> {
+    let mut groups: BTreeMap<K, Vec<V>> = BTreeMap::new();
+    pairs.into_iter().for_each(|(key, value)| groups.entry(key).or_default().push(value));
+    groups
 }
 
 /// Linear interpolation between the order statistics of `sorted`.

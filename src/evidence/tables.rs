@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde::de::value::{Error as RowError, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
-
-/// Values read from a column at once.
-const BATCH: usize = 65_536;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
@@ -146,85 +143,55 @@ fn numbers(reader: &Reader, index: usize) -> Result<Vec<f64>, ParquetError> {
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let rows = group.metadata().num_rows() as usize;
-        let read = match group.get_column_reader(index)? {
-            ColumnReader::Int32ColumnReader(typed) => extend_as(&mut all, rows, typed, f64::from),
-            ColumnReader::Int64ColumnReader(typed) => extend_as(&mut all, rows, typed, |value| value as f64),
-            ColumnReader::FloatColumnReader(typed) => extend_as(&mut all, rows, typed, f64::from),
-            ColumnReader::DoubleColumnReader(typed) => extend_as(&mut all, rows, typed, |value| value),
-            _ => Err(ParquetError::NYI("a column that is neither number nor text".into())),
-        };
-        read?;
+        match group.get_column_reader(index)? {
+            ColumnReader::Int32ColumnReader(column) => all.extend(values(column, rows)?.map(f64::from)),
+            ColumnReader::Int64ColumnReader(column) => {
+                all.extend(values(column, rows)?.map(|value| value as f64));
+            }
+            ColumnReader::FloatColumnReader(column) => all.extend(values(column, rows)?.map(f64::from)),
+            ColumnReader::DoubleColumnReader(column) => all.extend(values(column, rows)?),
+            _ => return Err(ParquetError::NYI("a column that is neither number nor text".into())),
+        }
     }
     Ok(all)
 }
 
 fn texts(reader: &Reader, index: usize) -> Result<Texts, ParquetError> {
-    let mut texts = Texts::default();
+    let Texts { mut names, mut codes } = Texts::default();
     let mut seen: HashMap<Vec<u8>, u16> = HashMap::new();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let rows = group.metadata().num_rows() as usize;
-        let ColumnReader::ByteArrayColumnReader(mut typed) = group.get_column_reader(index)? else {
+        let ColumnReader::ByteArrayColumnReader(column) = group.get_column_reader(index)? else {
             return Err(ParquetError::General("a text column that is not bytes".into()));
         };
-        let Texts { names, codes } = &mut texts;
-        extend(codes, rows, |out, levels| {
-            let mut values: Vec<ByteArray> = Vec::with_capacity(BATCH);
-            let read = typed.read_records(BATCH, Some(levels), None, &mut values)?.0;
-            for value in values {
-                let code = match seen.get(value.data()) {
-                    Some(&code) => code,
-                    None => {
-                        let code = u16::try_from(names.len())
-                            .map_err(|_| ParquetError::General("over 65,536 distinct texts".into()))?;
-                        names.push(String::from_utf8_lossy(value.data()).into_owned());
-                        seen.insert(value.data().to_vec(), code);
-                        code
-                    }
-                };
-                out.push(code);
-            }
-            Ok(read)
-        })?;
-    }
-    Ok(texts)
-}
-
-/// Reads `rows` records, each as the number that `number` makes of it.
-fn extend_as<T: DataType>(
-    out: &mut Vec<f64>,
-    rows: usize,
-    mut typed: ColumnReaderImpl<T>,
-    number: impl Fn(T::T) -> f64,
-) -> Result<(), ParquetError> {
-    extend(out, rows, |out, levels| {
-        let mut values = Vec::with_capacity(BATCH);
-        let read = typed.read_records(BATCH, Some(levels), None, &mut values)?.0;
-        out.extend(values.into_iter().map(&number));
-        Ok(read)
-    })
-}
-
-/// Calls `read` until `rows` records are in `out`; a null leaves a record without a value.
-fn extend<T>(
-    out: &mut Vec<T>,
-    rows: usize,
-    mut read: impl FnMut(&mut Vec<T>, &mut Vec<i16>) -> Result<usize, ParquetError>,
-) -> Result<(), ParquetError> {
-    let (before, mut records, mut levels) = (out.len(), 0, Vec::new());
-    while records < rows {
-        levels.clear();
-        let read = read(out, &mut levels)?;
-        if read == 0 {
-            break;
+        for value in values(column, rows)? {
+            let code = match seen.get(value.data()) {
+                Some(&code) => code,
+                None => {
+                    let code = u16::try_from(names.len())
+                        .map_err(|_| ParquetError::General("over 65,536 distinct texts".into()))?;
+                    names.push(String::from_utf8_lossy(value.data()).into_owned());
+                    seen.insert(value.data().to_vec(), code);
+                    code
+                }
+            };
+            codes.push(code);
         }
-        records += read;
     }
-    if out.len() - before == rows {
-        return Ok(());
+    Ok(Texts { names, codes })
+}
+
+/// The values of a column in a group of rows; a null leaves a row without one.
+fn values<T: DataType>(
+    mut column: ColumnReaderImpl<T>,
+    rows: usize,
+) -> Result<impl Iterator<Item = T::T>, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(rows));
+    column.read_records(rows, Some(&mut levels), None, &mut values)?;
+    if values.len() == rows {
+        return Ok(values.into_iter());
     }
-    Err(ParquetError::General(format!(
-        "{} values in {rows} rows: nulls are not expected",
-        out.len() - before
-    )))
+    let text = format!("{} values in {rows} rows: nulls are not expected", values.len());
+    Err(ParquetError::General(text))
 }

@@ -1,5 +1,8 @@
 //! Kernels, with a module for each family: the call, its counted work, its feature vector, and the kernels that
-//! engines launch for it.
+//! engines launch for it. To add one, write that module and list it here.
+
+#[macro_use]
+mod registry;
 
 pub mod attention;
 pub mod collective;
@@ -15,7 +18,6 @@ mod measured;
 pub mod moe;
 pub mod random;
 pub mod reference;
-mod registry;
 mod sequences;
 
 /// Bytes per activation element: kernels exchange BF16; FP8 and FP4 kernels quantise it on the fly.
@@ -31,5 +33,34 @@ pub use latent::{
 };
 pub use linear::{CausalConv, DeltaRule, Scan};
 pub use moe::{ExpertLoad, Moe, MoePart, Pool, Routing};
-pub use registry::{CallPoint, Family, FamilySpec, Kernel, Launch, Op, Schema};
+pub use registry::{CallPoint, FamilySpec, Kernel, Launch, Schema};
 pub use sequences::{Phase, Sequences, number, tokens};
+
+calls!(
+    Gemm,
+    Attention,
+    Elementwise,
+    Moe,
+    LatentAttention,
+    BatchedGemm,
+    LatentModule,
+    SparseModule,
+    Scores,
+    CausalConv,
+    DeltaRule,
+    Scan,
+    Collective,
+);
+
+families!(
+    Gemm = gemm::FAMILY,
+    AttentionPrefill = attention::PREFILL,
+    AttentionDecode = attention::DECODE,
+    Elementwise = elementwise::FAMILY,
+    Moe = moe::FAMILY,
+    Mla = latent::ATTENTION,
+    MlaBmm = latent::BMM,
+    MlaModule = latent::DENSE_BLOCK,
+    DsaModule = latent::SPARSE_BLOCK,
+    LinearAttention = linear::FAMILY,
+);

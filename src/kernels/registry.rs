@@ -1,23 +1,9 @@
-//! The registry of all calls and all families with a model.
-//!
-//! A family is a file or folder next to this one, with its call, counted work, shape text, feature vector and
-//! kernel names. To add one, write that file and list it in the two macros here.
+//! The interface of all calls and of all families with a model; the list of them is in `mod.rs`.
 
-use std::ops::Deref;
+use serde::Serialize;
 
-use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantArray};
-
-use super::attention::Attention;
-use super::collective::Collective;
-use super::elementwise::Elementwise;
-use super::features::DeviceSpec;
-use super::gemm::Gemm;
-use super::latent::{BatchedGemm, LatentAttention, LatentModule, Scores, SparseModule};
-use super::linear::{CausalConv, DeltaRule, Scan};
-use super::moe::Moe;
-use super::{Count, Schedule, attention, elementwise, features, gemm, latent, linear, moe};
-use crate::config::ids::ids;
+use super::features::{self, DeviceSpec};
+use super::{Count, Family, Op, Schedule};
 use crate::config::kernels::{Caller, KernelId, KernelName};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
@@ -167,13 +153,14 @@ pub struct FamilySpec {
     pub measured: &'static [&'static [&'static str]],
 }
 
+/// Lists the calls of all families.
 macro_rules! calls {
     ($($call:ident),+ $(,)?) => {
         /// A call of any family.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Op { $($call($call)),+ }
 
-        impl Deref for Op {
+        impl std::ops::Deref for Op {
             type Target = dyn Kernel;
 
             fn deref(&self) -> &Self::Target {
@@ -189,16 +176,18 @@ macro_rules! calls {
     };
 }
 
+/// Lists the families, each with what describes its vectors.
 macro_rules! families {
     ($($family:ident = $spec:expr),+ $(,)?) => {
         /// A family of kernels covered by one model.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, EnumString, IntoStaticStr,
-            VariantArray,
-        )]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(serde::Serialize, serde::Deserialize, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
         #[serde(rename_all = "snake_case")]
         #[strum(serialize_all = "snake_case")]
         pub enum Family { $($family),+ }
+
+        // The name of the model's file, and the key of reports.
+        crate::config::ids::ids!(Family);
 
         impl Family {
             fn spec(self) -> FamilySpec {
@@ -207,38 +196,6 @@ macro_rules! families {
         }
     };
 }
-
-calls!(
-    Gemm,
-    Attention,
-    Elementwise,
-    Moe,
-    LatentAttention,
-    BatchedGemm,
-    LatentModule,
-    SparseModule,
-    Scores,
-    CausalConv,
-    DeltaRule,
-    Scan,
-    Collective,
-);
-
-families!(
-    Gemm = gemm::FAMILY,
-    AttentionPrefill = attention::PREFILL,
-    AttentionDecode = attention::DECODE,
-    Elementwise = elementwise::FAMILY,
-    Moe = moe::FAMILY,
-    Mla = latent::ATTENTION,
-    MlaBmm = latent::BMM,
-    MlaModule = latent::DENSE_BLOCK,
-    DsaModule = latent::SPARSE_BLOCK,
-    LinearAttention = linear::FAMILY,
-);
-
-// The name of the model's file, and the key of reports.
-ids!(Family);
 
 impl Family {
     /// The schema of this build.

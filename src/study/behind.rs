@@ -1,13 +1,13 @@
 //! The basis of an answer: where its bands come from, and the nearest measured runs.
 
 use super::metric::{self, Metric, change};
-use super::words::dtype;
+use super::words::{dtype, named};
 use super::{Block, Row, Span, Study, edit};
 use crate::calibration::{ConfigPoint, Observed, PerFactor, Source, shipped};
 use crate::config::catalog::catalog;
 use crate::config::link::encode;
 use crate::config::model::Model;
-use crate::config::{Dtype, Load, ModelChoice, Scenario};
+use crate::config::{Dtype, Field, Load, ModelChoice, Scenario};
 use crate::serving::run::Calibrated;
 use crate::units::{count, percent};
 
@@ -113,7 +113,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
 
 /// Engine, layout and load of a measured run.
 fn described(point: &ConfigPoint) -> [String; 3] {
-    let engine = catalog().engine(&point.engine).map_or(&*point.engine, |engine| &engine.name);
+    let engine = named(Field::Engine, &point.engine);
     let degrees = [("TP", point.tp), ("EP", point.ep), ("DP", point.dp), ("PP", point.pp)];
     let layout = degrees.iter().filter(|(_, degree)| *degree > 1.0);
     let layout: Vec<String> = layout.map(|(name, degree)| format!("{name} {}", count(*degree))).collect();

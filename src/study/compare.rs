@@ -1,6 +1,7 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{Beats, COMPARED, SURE};
+use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::runs::size_of;
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
@@ -119,7 +120,7 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
         let value = |link: &Link| match (&link.scenario.model, input.field) {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
-            _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, id)),
+            _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, &id).into()),
         };
         let values: Vec<String> = links.iter().map(value).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -128,17 +129,6 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
         }
     }
     rows
-}
-
-/// A catalog's name for an id.
-fn named(field: Field, id: String) -> String {
-    let name = match field {
-        Field::Model => catalog().model(&id).map(|model| &model.name),
-        Field::Gpu => catalog().gpu(&id).map(|gpu| &gpu.name),
-        Field::Engine => catalog().engine(&id).map(|engine| &engine.name),
-        _ => None,
-    };
-    name.cloned().unwrap_or(id)
 }
 
 fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {

@@ -4,9 +4,9 @@ use super::metric::change;
 use super::{Block, Row, Span, Study, behind};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
-use crate::config::{Lengths, link};
+use crate::config::{Field, Lengths, link};
 use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
-use crate::study::words;
+use crate::study::words::{self, named};
 use crate::units::{Order, count, fixed};
 
 pub const CHOICES: [(&str, &str); 7] = [
@@ -190,7 +190,8 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
 fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
     let mut groups: Vec<(String, Vec<&CasePoint>)> = Vec::new();
     for point in &accuracy.points {
-        let (model, gpu, engine) = (&point.model, gpu(&point.gpu), engine(&point.engine));
+        let (gpu, engine) = (named(Field::Gpu, &point.gpu), named(Field::Engine, &point.engine));
+        let model = &point.model;
         let name = match point.kind.as_str() {
             "trace" => "Traces".to_owned(),
             "batch" => format!("{model}, {gpu}, {engine}, batches"),
@@ -299,14 +300,6 @@ fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[&str]) -> B
     Block::table(name, &head, shown.map(row))
 }
 
-fn gpu(id: &str) -> String {
-    catalog().gpu(id).map_or_else(|| id.into(), |gpu| gpu.name.clone())
-}
-
-fn engine(id: &str) -> String {
-    catalog().engine(id).map_or_else(|| id.into(), |engine| engine.name.clone())
-}
-
 fn label(group: &ErrorGroup) -> String {
     match group.of.as_str() {
         "all" => "Rooflight".into(),
@@ -318,8 +311,8 @@ fn label(group: &ErrorGroup) -> String {
         "without gpu" => "Without runs on the same GPU".into(),
         "roofline" => "Plain roofline, same simulation".into(),
         "ours" => format!("Rooflight on the cases of {}", group.name),
-        "engine" => engine(&group.name),
-        "gpu" => gpu(&group.name),
+        "engine" => named(Field::Engine, &group.name).into(),
+        "gpu" => named(Field::Gpu, &group.name).into(),
         _ => group.name.clone(),
     }
 }

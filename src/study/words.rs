@@ -1,6 +1,7 @@
 //! Display names of the core's enums, and of a setup.
 
-use crate::config::{Arch, Dtype, Load, Setup};
+use crate::config::catalog::catalog;
+use crate::config::{Arch, Dtype, Field, Load, Setup};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::units::count;
@@ -9,6 +10,17 @@ use crate::units::count;
 pub fn title(setup: &Setup) -> String {
     let gpus = setup.gpus();
     format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
+}
+
+/// The catalog's name for the id of a model, GPU or engine.
+pub fn named(field: Field, id: &str) -> &str {
+    let name = match field {
+        Field::Model => catalog().model(id).map(|model| &model.name),
+        Field::Gpu => catalog().gpu(id).map(|gpu| &gpu.name),
+        Field::Engine => catalog().engine(id).map(|engine| &engine.name),
+        _ => None,
+    };
+    name.map_or(id, |name| name)
 }
 
 pub fn dtype(dtype: Dtype) -> &'static str {

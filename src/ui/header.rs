@@ -68,5 +68,5 @@ fn Theme() -> impl IntoView {
         let checked = move || state.theme.get() == choice;
         radio("theme", format!("theme-{}", choice.id()), text, checked, move || state.theme.set(choice))
     };
-    segments("", "Theme", ThemeChoice::ALL.map(option).into())
+    segments("", "Theme", ThemeChoice::ALL.iter().copied().map(option).collect())
 }

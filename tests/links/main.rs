@@ -7,8 +7,8 @@ mod unreadable;
 use rooflight::config::catalog::catalog;
 use rooflight::config::link::{FRESH, Link, decode, encode, grammar, keys_script};
 use rooflight::config::{
-    Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Prefill,
-    Scenario, Severity, Slos, SpecSheet, Workload,
+    Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Metric, ModelChoice, Overrides, Scenario, Severity,
+    Slos, Workload,
 };
 
 fn scenario_of(link: &str) -> Scenario {
@@ -216,14 +216,12 @@ fn catalog_scenarios_stay_short() {
             let scenario = Scenario {
                 model: ModelChoice::Catalog(model.id.clone()),
                 gpu: gpu.id.clone(),
-                spec: SpecSheet::default(),
                 engine: "trtllm".into(),
                 tp: 128,
                 pp: 128,
                 dp: 128,
                 ep: 128,
                 replicas: 1000,
-                prefill: Prefill::default(),
                 weights: Some(Dtype::Fp8Block),
                 kv: Dtype::Fp8,
                 workload: Workload {
@@ -243,11 +241,10 @@ fn catalog_scenarios_stay_short() {
                     max_seqs: Some(65_536),
                     memory_share: Some(0.925),
                     sustained: Some(0.875),
-                    power_cap: None,
-                    power_overhead: None,
                     price: Some(12.345),
+                    ..Overrides::default()
                 },
-                measured: Measured::default(),
+                ..Scenario::default()
             };
             let link = Link { data_release: Some("2026-11-20".into()), ..Link::new(scenario) };
             longest = longest.max(link.encode().len());

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
+use rooflight::config::inputs::{Input, Number, in_links};
 use rooflight::config::link::{Link, VERSION, decode, encode};
 use rooflight::config::model::Attention;
 use rooflight::config::{
-    Bin, Drafts, Dtype, Lengths, Load, Measured, Metric, ModelChoice, Overrides, Prefill, Scenario, Shape,
-    Slos, SpecSheet, Start, Turns, Workload,
+    Bin, Dtype, Field, Lengths, Load, Measured, Metric, ModelChoice, Prefill, Scenario, Shape, Workload,
 };
 
 fn lengths() -> impl Strategy<Value = Lengths> {
@@ -22,28 +22,11 @@ fn decimal() -> impl Strategy<Value = f64> {
     decimal.prop_map(|(digits, places)| digits as f64 / 10f64.powi(places))
 }
 
-fn number() -> impl Strategy<Value = Option<f64>> {
-    prop::option::of(decimal())
-}
-
 fn load() -> impl Strategy<Value = Load> {
     (prop::sample::select(&Load::SIZES[..]), any::<u32>(), decimal()).prop_map(|(size, count, decimal)| {
         let load = Load::of(size, f64::from(count));
         if load.is_rate() { Load::of(size, decimal) } else { load }
     })
-}
-
-fn start() -> impl Strategy<Value = Start> {
-    prop_oneof![Just(Start::AtOnce), decimal().prop_map(Start::Ramp), decimal().prop_map(Start::Stagger)]
-}
-
-prop_compose! {
-    fn turns()(
-        (count, message) in any::<(u32, u32)>(),
-        (think_s, history_cached, host_gib) in (decimal(), decimal(), decimal()),
-    ) -> Turns {
-        Turns { count, message, think_s, history_cached, host_gib }
-    }
 }
 
 fn histogram() -> impl Strategy<Value = Vec<Bin>> {
@@ -77,68 +60,48 @@ fn model_choice() -> impl Strategy<Value = ModelChoice> {
     prop_oneof![".{1,40}".prop_map(ModelChoice::Catalog), custom]
 }
 
-prop_compose! {
-    fn prefill()(
-        workers in any::<u32>(),
-        gpu in prop::option::of(".{1,30}"),
-        (tp, pp, dp, ep) in (1u32..=128, 1u32..=128, 1u32..=128, 1u32..=128),
-        token_budget in any::<Option<u32>>(),
-        (send_gb_per_s, send_us) in (number(), number()),
-    ) -> Prefill {
-        Prefill { workers, gpu, tp, pp, dp, ep, token_budget, send_gb_per_s, send_us }
-    }
-}
-
-prop_compose! {
-    fn spec()(
-        sms in any::<Option<u32>>(),
-        (clock_mhz, bf16_tflops, fp8_tflops, fp4_tflops, int8_tflops) in
-            (number(), number(), number(), number(), number()),
-        (memory_gib, bandwidth, l2_mib, l2_bandwidth) in (number(), number(), number(), number()),
-        (link, network, power_w) in (number(), number(), number()),
-    ) -> SpecSheet {
-        SpecSheet {
-            sms, clock_mhz, bf16_tflops, fp8_tflops, fp4_tflops, int8_tflops, memory_gib, bandwidth, l2_mib,
-            l2_bandwidth, link, network, power_w,
-        }
-    }
+/// The numbers that links hold under a key of their own, in and out of their ranges; `None` is the catalog's figure.
+fn numbers() -> Vec<impl Strategy<Value = (&'static Number, Option<f64>)>> {
+    let number = |input: &'static Input| {
+        let number =
+            input.number.as_ref().filter(|_| input.text.is_none() && !Load::SIZES.contains(&input.field))?;
+        let value = match input.field {
+            // More would make a number of GPUs that no link holds.
+            Field::Tp | Field::Pp | Field::Dp | Field::Ep => (1u32..=128).prop_map(f64::from).boxed(),
+            _ if number.whole => any::<u32>().prop_map(f64::from).boxed(),
+            _ => decimal().boxed(),
+        };
+        let value = if number.catalog.is_some() {
+            prop::option::of(value).boxed()
+        } else {
+            value.prop_map(Some).boxed()
+        };
+        Some(value.prop_map(move |value| (number, value)))
+    };
+    in_links().filter_map(number).collect()
 }
 
 prop_compose! {
     fn scenario()(
         model in model_choice(),
-        gpu in ".{1,30}",
-        engine in "[a-z]{1,10}",
-        (tp, pp, replicas, dp, ep) in (1u32..=128, 1u32..=128, 0u32..=1_000, 1u32..=128, 1u32..=128),
+        (gpu, engine, prefill_gpu) in (".{1,30}", "[a-z]{1,10}", prop::option::of(".{1,30}")),
+        replicas in 0u32..=1_000,
         weights in prop::option::of(prop::sample::select(Dtype::ALL)),
         kv in prop::sample::select(Dtype::ALL),
-        isl in lengths(),
-        osl in any::<u32>(),
-        (load, spread, start, turns) in (load(), decimal(), start(), turns()),
-        (shape, requests, max_in_flight) in
-            (prop::option::of(prop::sample::select(Shape::ALL)), any::<Option<u32>>(), any::<Option<u32>>()),
-        (log_spread, histogram, burstiness) in (decimal(), histogram(), decimal()),
-        (cached_share, drafted, accepted, images, image_tokens) in
-            (decimal(), any::<u32>(), decimal(), any::<u32>(), any::<Option<u32>>()),
-        (ttft_ms, tpot_ms, e2e_ms, percentile, share) in (number(), number(), number(), number(), number()),
-        (token_budget, max_seqs) in (any::<Option<u32>>(), any::<Option<u32>>()),
-        ((memory_share, sustained, power_cap, power_overhead, price), measured, prefill, spec) in
-            ((number(), number(), number(), number(), number()), measured(), prefill(), spec()),
+        (isl, osl, load) in (lengths(), any::<u32>(), load()),
+        shape in prop::option::of(prop::sample::select(Shape::ALL)),
+        histogram in histogram(),
+        measured in measured(),
+        numbers in numbers(),
     ) -> Scenario {
-        Scenario {
-            model, gpu, spec, engine, tp, pp, dp, ep, replicas, prefill, weights, kv,
-            workload: Workload {
-                isl, osl, spread, log_spread, shape, histogram, load, burstiness, start, requests, max_in_flight, turns,
-                cached_share,
-                drafts: Drafts { drafted, accepted },
-                images, image_tokens,
-                slos: Slos { ttft_ms, tpot_ms, e2e_ms, percentile, share },
-            },
-            overrides: Overrides {
-                token_budget, max_seqs, memory_share, sustained, power_cap, power_overhead, price,
-            },
-            measured,
+        let workload = Workload { isl, osl, load, shape, histogram, ..Workload::default() };
+        let prefill = Prefill { gpu: prefill_gpu, ..Prefill::default() };
+        let mut scenario =
+            Scenario { model, gpu, engine, replicas, weights, kv, workload, prefill, measured, ..Scenario::default() };
+        for (number, value) in numbers {
+            (number.write)(&mut scenario, value);
         }
+        scenario
     }
 }
 

@@ -11,7 +11,7 @@ use rooflight::evidence::contributed::{Finding, Predicted, checked};
 use rooflight::evidence::models::models_of;
 use serde_json::{Value, json};
 
-use super::serving::{in_file, read};
+use super::serving::{in_file, read, write_lines};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -49,8 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     }
     refuse(&findings)?;
     if let Some(path) = responses {
-        let lines: String = runs.iter().map(|run| format!("{}\n", run.response())).collect();
-        std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
+        write_lines(path, runs.iter().map(Predicted::response))?;
     }
     Ok(())
 }

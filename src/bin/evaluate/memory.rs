@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use rooflight::evidence::compared::Skipped;
 use rooflight::evidence::memory::report::{MemoryGroup, StartReport};
-use rooflight::evidence::memory::{ComparedStart, compare, read};
+use rooflight::evidence::memory::{compare, read};
 
-use super::serving::{catalog_with, in_file, read as read_file};
+use super::serving::{catalog_with, in_file, read as read_file, write_lines};
 use super::tables::cell;
 
 #[derive(Args)]
@@ -38,10 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         }
     }
     if let Some(path) = &arguments.per_case {
-        let line = |one: &ComparedStart| serde_json::to_string(one).map(|line| line + "\n");
-        let lines: Result<String, _> = compared.iter().map(line).collect();
-        std::fs::write(path, lines.map_err(|error| error.to_string())?)
-            .map_err(|error| in_file(path, error))?;
+        write_lines(path, &compared)?;
     }
     let report = StartReport::of(&compared, skipped);
     if arguments.json {

@@ -13,6 +13,7 @@ use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
 use rooflight::evidence::served::report::{ServedReports, served_reports};
 use rooflight::evidence::served::response::responses;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tables::{print_loops, print_pools, print_report, print_skipped, title};
@@ -126,13 +127,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         found(cases, peers.as_deref(), (*every, leave), &models, &catalog)?;
     let ServedReports { closed_loops: loops, others } = served;
     if let Some(path) = per_case {
-        let mut lines = String::new();
         let reports = [&batches, &loops.all, &pools.all, &traces].into_iter().chain(others.values());
-        for case in reports.flat_map(|report| &report.compared) {
-            lines += &serde_json::to_string(case).map_err(|error| error.to_string())?;
-            lines.push('\n');
-        }
-        std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
+        write_lines(path, reports.flat_map(|report| &report.compared))?;
     }
     if *json {
         let mut report =
@@ -179,9 +175,7 @@ fn write_responses(
     let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let (found, skipped) = responses(&served, (catalog, &physics), &ask, &factors)?;
-    let lines: Result<Vec<String>, _> = found.iter().map(serde_json::to_string).collect();
-    let lines = lines.map_err(|error| error.to_string())?.join("\n") + "\n";
-    std::fs::write(path, lines).map_err(|error| in_file(path, error))?;
+    write_lines(path, &found)?;
     print_skipped(&skipped);
     Ok(())
 }
@@ -206,6 +200,13 @@ pub fn catalog_with(engines: Option<&Path>) -> Result<Catalog, String> {
 
 pub fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| in_file(path, error))
+}
+
+/// Writes a line of JSON for each record.
+pub fn write_lines(path: &Path, records: impl IntoIterator<Item = impl Serialize>) -> Result<(), String> {
+    let lines = records.into_iter().map(|record| serde_json::to_string(&record).map(|line| line + "\n"));
+    let lines = lines.collect::<Result<String, _>>().map_err(|error| error.to_string())?;
+    std::fs::write(path, lines).map_err(|error| in_file(path, error))
 }
 
 fn read_peers(path: &Path) -> Result<Vec<PeerRow>, String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rooflight::evidence::cases::LoadKind;
 use rooflight::evidence::compared::{Metric, Metrics, Report, Skipped};
 use rooflight::evidence::coverage::{CalibratedReport, Covered};
-use rooflight::evidence::errors::Errors;
+use rooflight::evidence::errors::{Errors, grouped};
 use rooflight::evidence::served::pools::report::PoolReport;
 use rooflight::evidence::served::ranks::{Named, Ranks, Reliability};
 use rooflight::evidence::served::report::LoopReport;
@@ -132,8 +132,7 @@ fn line(name: &str, metrics: &Metrics) {
 
 /// By reason, the most frequent first, with the cases.
 pub fn print_skipped(skipped: &[Skipped]) {
-    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    skipped.iter().for_each(|one| reasons.entry(&one.reason).or_default().push(&one.id));
+    let reasons = grouped(skipped.iter().map(|one| (&one.reason, one.id.as_str())));
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
     for (reason, ids) in reasons {

@@ -16,14 +16,12 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
 use rooflight::api::ParsedScenario;
 use rooflight::deploy;
-use rooflight::efficiency::onnx::{ModelError, Models};
-use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::models_of;
+use rooflight::efficiency::onnx::Models;
 use rooflight::find::{Answer, Capacity, Question, Request, Search};
 use rooflight::units::count;
 
 use compare::Compared;
-use console::{About, print, print_issues};
+use console::{About, ask, models, print, print_issues};
 use threads::searched;
 
 #[derive(Parser)]
@@ -105,7 +103,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         about.print::<Cli>()?;
         return Ok(true);
     }
-    let models = models(cli)?;
+    let models = models(cli.roofline, cli.models.as_deref())?;
     let format = cli.format.unwrap_or(if cli.jsonl { Format::Json } else { Format::Table });
     if cli.jsonl && !matches!(format, Format::Json | Format::Csv) {
         let text = "with --jsonl choose --format json or csv";
@@ -152,14 +150,6 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
     }
 }
 
-/// `None` for the roofline.
-fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
-    if cli.roofline {
-        return Ok(None);
-    }
-    models_of(cli.models.as_deref()).map(Some)
-}
-
 fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Failed> {
     let begin = Instant::now();
     let (request, question, issues) = Question::from_json(text);
@@ -190,12 +180,7 @@ fn compared(cli: &Cli, models: Option<&Models>, text: &str) -> Result<bool, Fail
 
 fn finish(cli: &Cli, models: Option<&Models>, search: Search) -> Result<Answer, Failed> {
     let threads = cli.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
-    searched(search, threads, |rows| ask(models, rows))
-}
-
-fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failed> {
-    let Some(models) = models else { return Ok(Efficiencies::Roofline) };
-    Ok(models.answer(rows).map(Efficiencies::Learned)?)
+    searched(search, threads, |rows| Ok(ask(models, rows)?))
 }
 
 fn stats(answer: &Answer, elapsed: Duration) -> String {

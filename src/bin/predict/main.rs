@@ -19,16 +19,16 @@ use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, figures};
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
 use rooflight::config::link::Link;
 use rooflight::deploy;
-use rooflight::efficiency::onnx::{ModelError, Models};
+use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::{SHIPPED_EVIDENCE, models_of};
+use rooflight::evidence::models::SHIPPED_EVIDENCE;
 use rooflight::serving::table::Tables;
 use rooflight::study::accuracy::Accuracy;
 use rooflight::study::badge::badge;
 use rooflight::study::{Study, Topic};
 
 use cli::{Cli, Drawing, Format, Other};
-use console::{print, print_issues};
+use console::{models, print, print_issues};
 use list::listed;
 use print::{Answered, csv_head};
 
@@ -66,7 +66,7 @@ fn run(cli: &Cli) -> Result<(), Stop> {
         None => {}
     }
     let options = options(cli)?;
-    let models = models(cli)?;
+    let models = models(cli.roofline, cli.models.as_deref())?;
     if cli.format == Format::Csv && !cli.is_drawn() {
         print(&csv_head())?;
     }
@@ -224,14 +224,6 @@ fn runs_of(text: &str) -> Result<Vec<serde_json::Value>, (usize, serde_json::Err
     lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| (at + 1, error))).collect()
 }
 
-/// `None` for the roofline.
-fn models(cli: &Cli) -> Result<Option<Models>, ModelError> {
-    if cli.roofline {
-        return Ok(None);
-    }
-    models_of(cli.models.as_deref()).map(Some)
-}
-
 fn evidence(cli: &Cli) -> std::io::Result<Cow<'static, str>> {
     let Some(folder) = &cli.models else { return Ok(SHIPPED_EVIDENCE.into()) };
     std::fs::read_to_string(folder.join("evidence.json")).map(Cow::from)
@@ -247,7 +239,5 @@ fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Resul
 }
 
 fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failure> {
-    let Some(models) = models else { return Ok(Efficiencies::Roofline) };
-    let learned = models.answer(rows).map(Efficiencies::Learned);
-    learned.map_err(|error| Failure::new(FailureKind::Models, error.to_string()))
+    console::ask(models, rows).map_err(|error| Failure::new(FailureKind::Models, error.to_string()))
 }

@@ -9,10 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use experts::{ExpertCode, ExpertKernel, ExpertWrapper};
-pub use names::{
-    AttentionKernel, BmmKernel, Caller, ElementwiseKernel, GemmKernel, KernelId, LatentKernel, LinearKernel,
-    VariantChoice,
-};
+pub use names::*;
 
 use super::catalog::catalog;
 use super::{Arch, Dtype, Engine};

@@ -42,12 +42,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        write!(out, "{severity}: {}", self.file)?;
+        write!(out, "{}: {}", self.severity, self.file)?;
         if let Some(run) = self.run {
             write!(out, ", run {run}")?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::evidence::errors::Errors;
+use crate::evidence::errors::{Errors, grouped};
 use crate::evidence::measured::{MeasuredCall, REFERENCE_SOURCE};
 
 /// Upper ends of the size classes, in µs measured.
@@ -81,11 +81,11 @@ pub(super) fn report(compared: &[ComparedCall], skipped: BTreeMap<String, usize>
 }
 
 fn by(rows: &[&ComparedCall], key: impl Fn(&MeasuredCall) -> String) -> BTreeMap<String, Errors> {
-    let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(key(&row.measured)).or_default().push((row.predicted, row.measured.micros));
-    }
-    groups.into_iter().filter_map(|(name, pairs)| Some((name, Errors::of(&pairs)?))).collect()
+    let pair = |row: &&ComparedCall| (key(&row.measured), (row.predicted, row.measured.micros));
+    grouped(rows.iter().map(pair))
+        .into_iter()
+        .filter_map(|(name, pairs)| Some((name, Errors::of(&pairs)?)))
+        .collect()
 }
 
 /// The size class of a measured time, as a report names it; named so that they sort by size.

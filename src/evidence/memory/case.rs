@@ -4,7 +4,7 @@ use super::{ComparedStart, Sizes, StartCase, version::version};
 use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
 use crate::config::names::Resolved;
-use crate::config::{Drafts, Dtype, Engine, Gpu, Load, Model, Setup, Slos, Start, Workload};
+use crate::config::{Dtype, Engine, Gpu, Load, Model, Scenario, Setup, check};
 use crate::evidence::cases;
 use crate::serving::memory_of;
 use crate::units::{Bytes, GIB};
@@ -47,42 +47,23 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let token_budget = limit(case.max_num_batched_tokens, token_budget.0).ok_or_else(unlimited)?;
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
+    let (plain, issues) = check(&Scenario::default(), catalog);
     let setup = Setup {
         model: model.clone(),
         tp: case.tp,
         pp: case.pp,
         dp: case.dp,
-        ep: 1,
-        replicas: 1,
-        prefill: None,
         weights,
         formats,
         kv,
         prompts: vec![longest - 1],
-        osl: 1,
-        spread: 0.0,
-        log_spread: [0.0; 2],
-        histogram: Vec::new(),
         load: Load::Concurrency(1),
-        burstiness: 1.0,
-        start: Start::AtOnce,
-        requests: None,
-        max_in_flight: None,
-        turns: Workload::default().turns,
-        cached_share: 0.0,
-        drafts: Drafts::default(),
-        images: 0,
-        image_tokens: 0,
-        slos: Slos::default(),
         token_budget,
         max_seqs,
         memory_share,
-        sustained: 1.0,
-        power_cap: None,
-        power_overhead: 1.0,
-        price: None,
         gpu,
         engine,
+        ..plain.ok_or_else(|| cases::texts(&issues))?.without_requests()
     };
     let memory = memory_of(&setup).map_err(|issues| cases::texts(&issues))?;
     // Without the length that the server was asked for, a token is room enough.

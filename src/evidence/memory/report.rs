@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{ComparedStart, Sizes};
 use crate::evidence::compared::Skipped;
-use crate::evidence::errors::{Errors, quantile};
+use crate::evidence::errors::{Errors, grouped, quantile};
 
 /// Room within this many GiB or per cent of the logged one counts as right.
 const NEAR_GIB: f64 = 1.0;
@@ -61,8 +61,7 @@ pub struct StartReport {
 impl StartReport {
     pub fn of(compared: &[ComparedStart], skipped: Vec<Skipped>) -> Self {
         let by = |key: &dyn Fn(&ComparedStart) -> &String| {
-            let mut groups: BTreeMap<String, Vec<&ComparedStart>> = BTreeMap::new();
-            compared.iter().for_each(|one| groups.entry(key(one).clone()).or_default().push(one));
+            let groups = grouped(compared.iter().map(|one| (key(one).clone(), one)));
             groups.into_iter().map(|(name, group)| (name, MemoryGroup::of(&group))).collect()
         };
         let sound: Vec<_> = compared.iter().filter(|one| one.contradiction.is_none()).collect();

@@ -13,7 +13,7 @@
 
 use super::{Collective, CollectiveTime, NCCL, time, wire_bytes};
 use crate::config::catalog::constants;
-use crate::config::{Figure, Gpu, MissingFigure};
+use crate::config::{Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
 /// A collective across nodes, in phases.
@@ -89,12 +89,8 @@ impl AcrossNodes {
     /// If the GPU's record lacks its link or network.
     pub fn time(&self, gpu: &Gpu) -> Result<CollectiveTime, MissingFigure> {
         let known = constants();
-        let figure = |figure: &Figure, name| {
-            let reason = || figure.1.clone();
-            figure.0.ok_or_else(|| MissingFigure { gpu: gpu.name.clone(), figure: name, reason: reason() })
-        };
-        let share = figure(&known.network_share, "share of the network")?;
-        let latency = figure(&known.network_latency_us, "latency of the network")?;
+        let share = gpu.need(&known.network_share, "share of the network")?;
+        let latency = gpu.need(&known.network_latency_us, "latency of the network")?;
         let inside = self.inside.iter().filter(|phase| wire_bytes(phase) > Bytes::ZERO);
         let inside = inside.map(|phase| Ok(time(phase, gpu, NCCL)?.seconds));
         let inside = inside.sum::<Result<Seconds, MissingFigure>>()?;

@@ -8,7 +8,7 @@ use web_sys::HtmlCanvasElement;
 
 use crate::chart::plot::within_frame;
 use crate::chart::reading::{Reading, draw_reading, nearest};
-use crate::chart::surface::sheet;
+use crate::chart::surface::Surface;
 use crate::chart::{Chart, Palette, Theme, Zoom, draw};
 use crate::ui::state::State;
 
@@ -108,7 +108,7 @@ impl Drawing {
             canvas.set_height(height);
         }
         let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
-        let area = sheet(backend);
+        let area = Surface::Canvas(backend).sheet();
         // If a canvas refuses to draw, its summary and the tables remain.
         let _ = draw(&area, &chart, theme);
         let read = self.read.get_untracked().filter(|_| reading);

@@ -22,6 +22,7 @@ pub fn RunView() -> impl IntoView {
 pub fn LoadsView() -> impl IntoView {
     let state = State::get();
     let progress = move || state.sweep.with(|sweep| sweep.progress);
+    let name = move || -> &'static str { progress().into() };
     let due = move || progress() == Progress::Due;
     let idle = move || progress() != Progress::Running;
     let status = move || match (progress(), state.has_errors()) {
@@ -44,23 +45,13 @@ pub fn LoadsView() -> impl IntoView {
             <header>
                 <h2>"Latency and throughput against load"</h2>
                 <p class="key">
-                    <span role="status" data-testid="simulation-status" data-progress=move || id(progress())>{status}</span>
+                    <span role="status" data-testid="simulation-status" data-progress=name>{status}</span>
                     <button type="button" class="action" data-testid="simulation-stop" prop:hidden=idle
                         on:click=move |_| state.stop_sweep()>"Stop"</button>
                 </p>
             </header>
             <div prop:hidden=no_curve><DocumentView id="simulation-loads" document=curve /></div>
         </section>
-    }
-}
-
-fn id(progress: Progress) -> &'static str {
-    match progress {
-        Progress::None => "none",
-        Progress::Due => "due",
-        Progress::Running => "running",
-        Progress::Stopped => "stopped",
-        Progress::Done => "done",
     }
 }
 

@@ -9,7 +9,8 @@ use crate::worker::protocol::Swept;
 /// Pause in editing after which a sweep starts.
 const PAUSE_MS: u32 = 200;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Progress {
     /// Nothing to run, or no worker.
     #[default]

@@ -4,36 +4,29 @@
 use gloo::events::EventListener;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use wasm_bindgen::JsCast;
+
+use crate::config::ids::ids;
 
 /// Storage key, shared with `static/boot/theme.js`.
 const KEY: &str = "rooflight-theme";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum ThemeChoice {
     System,
     Light,
     Dark,
 }
 
-impl ThemeChoice {
-    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
-
-    /// The value of `data-theme`, and of the stored choice.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-}
+// The values of `data-theme`, and of the stored choice.
+ids!(ThemeChoice);
 
 /// The choice at start-up.
 pub fn applied() -> ThemeChoice {
     let id = document().document_element().and_then(|root| root.get_attribute("data-theme"));
-    let known = |id: String| ThemeChoice::ALL.into_iter().find(|choice| choice.id() == id);
-    id.and_then(known).unwrap_or(ThemeChoice::System)
+    id.and_then(|id| ThemeChoice::from_id(&id)).unwrap_or(ThemeChoice::System)
 }
 
 /// Applies the choice on change, and stores it if `store`; returns whether the page is dark.

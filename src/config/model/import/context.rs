@@ -30,10 +30,8 @@ pub fn longest(fields: &mut Fields<'_>, family: &Family) -> u32 {
         _ => return stated,
     };
     let Some(factor) = rope["factor"].as_f64() else { return stated };
-    let stretched = (base * factor).floor();
-    let limit = Limit { key: "rope_scaling.factor × context", ..CONTEXT };
-    if stated > 0 {
-        limit.objection(stretched).into_iter().for_each(|text| fields.error(text));
+    if stated == 0 {
+        return 0;
     }
-    stretched as u32
+    fields.derived(Limit { key: "rope_scaling.factor × context", ..CONTEXT }, (base * factor).floor())
 }

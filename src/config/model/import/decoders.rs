@@ -88,7 +88,6 @@ pub static DECODERS: [Family; 48] = [
     Family {
         model_type: "olmoe",
         experts: Some(&Experts { width: "intermediate_size", ..EXPERTS }),
-
         notes: &[],
         ..OLMO2
     },

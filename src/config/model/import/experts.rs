@@ -44,7 +44,10 @@ pub const EXPERTS: Experts = Experts {
     beside: false,
     modules: ("mlp.experts", "mlp.shared_experts"),
 };
-/// The same with gated shared experts (Qwen2-MoE, Qwen3.5).
+/// DeepSeek's names.
+pub const ROUTED: Experts =
+    Experts { count: "n_routed_experts", shared: Shared::Count("n_shared_experts"), ..EXPERTS };
+/// Qwen3's with gated shared experts (Qwen2-MoE, Qwen3.5).
 pub const GATED_SHARE: Experts = Experts {
     shared: Shared::Gated("shared_expert_intermediate_size"),
     modules: ("mlp.experts", "mlp.shared_expert"),

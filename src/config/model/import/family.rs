@@ -2,7 +2,7 @@
 
 use super::classic::CLASSICS;
 use super::decoders::DECODERS;
-use super::experts::{EXPERTS, Experts, GATED_SHARE, LOCAL, Shared};
+use super::experts::{EXPERTS, Experts, GATED_SHARE, LOCAL, ROUTED, Shared};
 use crate::config::model::Norms;
 
 /// Where the QKV projection gets its bias from.
@@ -144,25 +144,12 @@ const QWEN3_5_MOE: Family =
 /// `MistralConfig` slides over 4096 tokens unless `sliding_window` is null.
 const MISTRAL: Family =
     Family { model_type: "mistral", qkv_bias: QkvBias::Never, window: Window::Default(4096), ..GROUPED };
-pub const DEEPSEEK: Family = Family {
-    model_type: "deepseek_v3",
-    mixers: Mixers::Latent,
-    experts: Some(&Experts {
-        count: "n_routed_experts",
-        shared: Shared::Count("n_shared_experts"),
-        ..EXPERTS
-    }),
-    ..GROUPED
-};
+pub const DEEPSEEK: Family =
+    Family { model_type: "deepseek_v3", mixers: Mixers::Latent, experts: Some(&ROUTED), ..GROUPED };
 const DEEPSEEK_V4: Family = Family {
     model_type: "deepseek_v4",
     mixers: Mixers::Compressed,
-    experts: Some(&Experts {
-        count: "n_routed_experts",
-        shared: Shared::Count("n_shared_experts"),
-        modules: ("ffn.experts", "ffn.shared_experts"),
-        ..EXPERTS
-    }),
+    experts: Some(&Experts { modules: ("ffn.experts", "ffn.shared_experts"), ..ROUTED }),
     idle: &["num_hash_layers", "num_key_value_heads", "qk_nope_head_dim"],
     ..GROUPED
 };
@@ -243,11 +230,7 @@ static FAMILIES: [Family; 43] = [
     Family {
         model_type: "mimo_v2_flash",
         mixers: Mixers::Swa,
-        experts: Some(&Experts {
-            count: "n_routed_experts",
-            shared: Shared::Count("n_shared_experts"),
-            ..EXPERTS
-        }),
+        experts: Some(&ROUTED),
         names: &[("sliding_window_size", "sliding_window")],
         idle: &["attention_chunk_size"],
         ..GROUPED

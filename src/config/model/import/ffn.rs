@@ -43,9 +43,7 @@ pub fn dense(fields: &mut Fields<'_>, family: &Family, key: &'static str) -> Den
     let intermediate = match family.width {
         Width::Multiple if fields.get(key).is_none() => {
             let width = f64::from(fields.count(HIDDEN)) * ratio.and_then(Value::as_f64).unwrap_or(4.0);
-            let limit = Limit { key: "expansion_ratio × hidden_size", ..INTERMEDIATE };
-            limit.objection(width).into_iter().for_each(|text| fields.error(text));
-            width as u32
+            fields.derived(Limit { key: "expansion_ratio × hidden_size", ..INTERMEDIATE }, width)
         }
         Width::Both => fields.count_as(key, INTERMEDIATE) / 2,
         _ => fields.count_as(key, INTERMEDIATE),
@@ -61,8 +59,7 @@ pub fn mixture(fields: &mut Fields<'_>, family: &Family, experts: &Experts) -> M
         Shared::Count(key) => {
             let product = f64::from(fields.some_of(key, EXPERTS)) * f64::from(intermediate);
             let limit = Limit { key: "moe_intermediate_size × shared experts", min: 0, ..INTERMEDIATE };
-            limit.objection(product).into_iter().for_each(|text| fields.error(text));
-            product as u32
+            fields.derived(limit, product)
         }
         Shared::One => intermediate,
     };

@@ -119,6 +119,12 @@ impl<'a> Fields<'a> {
         number.map(|number| number as u32)
     }
 
+    /// A size computed from several keys, under the name that its limit has.
+    pub fn derived(&mut self, limit: Limit, value: f64) -> u32 {
+        limit.objection(value).into_iter().for_each(|text| self.error(text));
+        value as u32
+    }
+
     /// `true`, `false`, or `None` if absent.
     pub fn flag(&mut self, key: &str) -> Option<bool> {
         let value = self.get(key)?;

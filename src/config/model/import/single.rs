@@ -123,7 +123,6 @@ pub fn mamba(fields: &mut Fields<'_>, hidden: u32) -> Mamba {
     };
     let rank = if rank == "auto" { hidden.div_ceil(16) } else { fields.count(RANK) };
     let width = f64::from(hidden) * f64::from(fields.count(MAMBA_EXPAND));
-    let limit = Limit { key: "mamba_expand × hidden_size", ..MAMBA_HEADS };
-    limit.objection(width).into_iter().for_each(|text| fields.error(text));
-    Mamba { heads: width as u32, head_dim: 1, groups: 1, state, taps, rank: Some(rank) }
+    let heads = fields.derived(Limit { key: "mamba_expand × hidden_size", ..MAMBA_HEADS }, width);
+    Mamba { heads, head_dim: 1, groups: 1, state, taps, rank: Some(rank) }
 }

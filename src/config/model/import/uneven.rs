@@ -71,6 +71,5 @@ fn mlp_of(block: &mut Fields<'_>, hidden: u32) -> Option<Ffn> {
     let width = (2.0 * times * f64::from(hidden) / 3.0).floor();
     let width = (width / WIDTH_STEP).ceil() * WIDTH_STEP;
     let limit = Limit { key: "intermediate size by ffn.ffn_mult", ..INTERMEDIATE };
-    limit.objection(width).into_iter().for_each(|text| block.error(text));
-    Some(Ffn::Dense(Dense { intermediate: width as u32, ungated: None }))
+    Some(Ffn::Dense(Dense { intermediate: block.derived(limit, width), ungated: None }))
 }
