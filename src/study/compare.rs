@@ -1,7 +1,7 @@
 //! A configuration next to up to three others: differences, results, and scaling with clients.
 
 use super::rank::{Beats, COMPARED, SURE};
-use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure};
+use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup};
@@ -78,24 +78,31 @@ fn offers(study: &Study) -> Block {
     if link.compared.len() >= MOST_COMPARED {
         return Block::text("Four configurations are compared: remove one to add another.");
     }
-    let mut offered: Vec<Case> = vec![Case::new("a copy of this configuration, to edit", base.clone())];
-    offered.extend(other_gpus(base).into_iter().chain(other_engines(base)));
+    let mut offered: Vec<Case> = other_gpus(base).into_iter().chain(other_engines(base)).collect();
     let twice = base.tp.saturating_mul(2);
     offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {
         offered.push(Case::edited("FP8 weights", base, |scenario| scenario.weights = Some(Dtype::Fp8)));
     }
     offered.retain(|case| !link.compared.contains(&case.scenario));
-    let begin = match link.compared.is_empty() {
-        true => "To start with, this compares another GPU and another engine. Add ",
-        false => "Compare with ",
-    };
-    let mut spans: Vec<Span> = Vec::new();
-    for case in offered {
-        spans.push(if spans.is_empty() { begin } else { ", " }.into());
+    let added = |case: Case| {
         let mut link = link.clone();
         link.compared.push(case.scenario);
-        spans.push(Span::link(case.name, format!("#{}", link.encode())));
+        Span::link(case.name, format!("#{}", link.encode()))
+    };
+    let mut spans: Vec<Span> = Vec::new();
+    if link.compared.is_empty() {
+        spans.push("To start with, this compares another GPU and another engine. ".into());
+    }
+    if !link.compared.contains(base) {
+        spans.extend([
+            added(Case::new("Add a copy of this configuration", base.clone())),
+            ", to edit. ".into(),
+        ]);
+    }
+    for (index, case) in offered.into_iter().enumerate() {
+        spans.push(if index == 0 { "Or compare with one change: " } else { ", " }.into());
+        spans.push(added(case));
     }
     spans.push(".".into());
     Block::spans(spans)
@@ -110,6 +117,10 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
         let value = |link: &Link| match (&link.scenario.model, input.field) {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
+            // Without a format of its own, a model has that of its checkpoint.
+            (_, Field::Weights) => {
+                weights(&link.scenario).map_or_else(|| "–".into(), |format| words::dtype(format).into())
+            }
             _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, id)),
         };
         let values: Vec<String> = links.iter().map(value).collect();
@@ -121,8 +132,15 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     rows
 }
 
-/// A catalog's name for an id.
+fn weights(scenario: &Scenario) -> Option<Dtype> {
+    scenario.weights.or_else(|| Some(scenario.model.record()?.weights))
+}
+
+/// The name for an id, as the page's lists have it.
 fn named(field: Field, id: String) -> String {
+    if let (Field::Kv, Some(format)) = (field, Dtype::from_id(&id)) {
+        return words::dtype(format).into();
+    }
     let name = match field {
         Field::Model => catalog().model(&id).map(|model| &model.name),
         Field::Gpu => catalog().gpu(&id).map(|gpu| &gpu.name),
@@ -227,12 +245,12 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     if panels.is_empty() {
         return None;
     }
-    let words = words(&panels);
+    let words = at_most_clients(&panels);
     let x = Axis::new("Clients", Unit::Count, true);
     Some(Block::figure("By clients", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
-fn words(panels: &[Panel]) -> String {
+fn at_most_clients(panels: &[Panel]) -> String {
     let sentence = |panel: &Panel| {
         let values = panel
             .lines
