@@ -68,13 +68,33 @@ impl Issue {
         self
     }
 
-    /// The text as a sentence of its own: capitalised, unless it starts with a name (`vLLM`, `gpt-oss-20b`).
+    /// The text as a sentence of its own, for readers: capitalised, unless it starts with a name (`vLLM`, `gpt-oss-20b`),
+    /// and with inputs by their labels, as the page shows them.
     pub fn sentence(&self) -> String {
-        let first = self.text.split(' ').next().unwrap_or_default();
+        let text = self.labelled();
+        let first = text.split(' ').next().unwrap_or_default();
         let is_word = first.trim_end_matches([',', ':']).chars().all(|c| c.is_ascii_lowercase());
-        match self.text.split_at_checked(1) {
+        match text.split_at_checked(1) {
             Some((head, tail)) if is_word => head.to_ascii_uppercase() + tail,
-            _ => self.text.clone(),
+            _ => text,
+        }
+    }
+
+    /// The text with labels for the names of inputs: programs know `budget_gpus`, and the page has a "Max GPUs". Issues of
+    /// links and JSON are about the names themselves.
+    fn labelled(&self) -> String {
+        let label = |(index, part): (usize, &str)| {
+            let field = Field::from_id(part).filter(|field| index % 2 == 1 && *field != Field::Link);
+            match (field, index % 2) {
+                (Some(field), _) => field.input().label.to_owned(),
+                (None, 1) => format!("`{part}`"),
+                (None, _) => part.to_owned(),
+            }
+        };
+        let is_paired = self.text.matches('`').count() % 2 == 0;
+        match is_paired && self.field != Field::Link {
+            true => self.text.split('`').enumerate().map(label).collect(),
+            false => self.text.clone(),
         }
     }
 
@@ -114,10 +134,18 @@ mod tests {
             ("vLLM has none", "vLLM has none"),
             ("gpt-oss-20b has none", "gpt-oss-20b has none"),
             ("`x` is no model", "`x` is no model"),
+            ("`day` has 3, not `24`", "Rates of a day has 3, not `24`"),
+            ("give `owned` or `budget_gpus`", "Give GPUs owned or Max GPUs"),
+            ("not ```", "Not ```"),
             ("", ""),
         ] {
             assert_eq!(Issue::error(Field::Model, text).sentence(), wanted);
         }
+    }
+
+    #[test]
+    fn issues_of_a_link_keep_the_names_it_is_written_with() {
+        assert_eq!(Issue::error(Field::Link, "`isl` is a JSON name").sentence(), "`isl` is a JSON name");
     }
 
     #[test]

@@ -55,6 +55,11 @@ fn quote_non_finite(text: &str) -> String {
     quoted.into_owned()
 }
 
+/// A value to quote in a message: text as it is, anything else as JSON.
+pub fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Reads a record from parsed JSON, or says which field does not fit and why.
 pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|fault| fault.to_string())

@@ -1,8 +1,9 @@
 //! What visitors paste for the model: files, a name or a command.
 
+use super::measured::paste;
 use super::model::import::import_files;
 use super::names::settle;
-use super::{Issue, ModelChoice, Scenario, command};
+use super::{Field, Issue, ModelChoice, Scenario, command};
 
 /// Reads a `config.json`, optionally followed by `hf_quant_config.json`, a published name, or a launch command.
 /// Everything else stays as on the `form`.
@@ -11,6 +12,10 @@ use super::{Issue, ModelChoice, Scenario, command};
 pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     if let Some(read) = command::read(text, &form) {
         return read;
+    }
+    if let Some(what) = measures(text, &form) {
+        let text = format!("this looks like {what}, not like a model: {PLACE}");
+        return (None, vec![Issue::error(Field::Model, text)]);
     }
     let name = text.trim();
     if name.is_empty() || name.contains(['{', '[', '"', '\n']) {
@@ -24,6 +29,40 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     let issues = settle(&mut scenario);
     let sound = !issues.iter().any(Issue::is_error);
     (sound.then_some(scenario), issues)
+}
+
+const PLACE: &str = "paste a benchmark's result under Your measured runs";
+
+/// Words that start a benchmark, as they follow each other in its command.
+const BENCHMARKS: [&[&str]; 11] = [
+    &["vllm", "bench"],
+    &["benchmark_serving.py"],
+    &["benchmark_latency.py"],
+    &["benchmark_throughput.py"],
+    &["sglang.bench_serving"],
+    &["sglang.bench_one_batch_server"],
+    &["trtllm-bench"],
+    &["genai-perf"],
+    &["aiperf"],
+    &["guidellm"],
+    &["inference-perf"],
+];
+
+/// What a text is that measures a server rather than describes a model: a command, or what one printed.
+fn measures(text: &str, form: &Scenario) -> Option<&'static str> {
+    let words: Vec<&str> =
+        text.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+    let begins = |command: &[&str]| words.windows(command.len()).any(|part| part == command);
+    let (runs, _) = paste::runs(text, form);
+    match runs.is_empty() {
+        false => Some("a benchmark's result"),
+        true if BENCHMARKS.iter().any(|command| begins(command))
+            && words.iter().any(|word| word.starts_with("--")) =>
+        {
+            Some("a benchmark's command")
+        }
+        true => None,
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +95,21 @@ mod tests {
         assert!(of("\"model_type\": \"llama\"").1[0].contains("JSON"));
         let (link, issues) = of(CONFIG);
         assert!(link.contains("&x=") && issues.is_empty(), "{issues:?}");
+    }
+
+    #[test]
+    fn a_benchmark_is_no_model_and_is_sent_to_its_place() {
+        for text in [
+            "============ Serving Benchmark Result ============\nMean TTFT (ms):  123.4\nMean TPOT (ms):  12.3\n",
+            r#"{"mean_ttft_ms": 123.4, "mean_tpot_ms": 12.3, "max_concurrency": 16}"#,
+            "concurrency,mean_ttft_ms\n16,123.4\n",
+            "vllm bench serve --model Qwen/Qwen3-8B --request-rate 4",
+            "python3 -m sglang.bench_serving --backend sglang --num-prompts 100",
+            "python benchmarks/benchmark_serving.py --model Qwen/Qwen3-8B",
+        ] {
+            let (link, issues) = of(text);
+            assert!(link.is_empty() && issues.len() == 1 && issues[0].contains(PLACE), "{text}: {issues:?}");
+        }
     }
 
     #[test]

@@ -108,13 +108,7 @@ impl Search {
         }
         let (found, broken) = self.missed.as_ref()?;
         let name = words::name(&found.setup, found.replicas);
-        let text = match broken.field {
-            Field::SloTtft | Field::SloTpot | Field::SloE2e => {
-                let times = fixed(broken.at / broken.limit, 2);
-                format!("nothing meets the limits; the closest is {name}: {} ({times} times)", broken.text)
-            }
-            _ => format!("nothing meets the limits; the closest is {name}: {}", broken.text),
-        };
+        let text = format!("nothing meets the limits; the closest is {name}: {}", broken.text);
         Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
 
@@ -135,8 +129,12 @@ impl Search {
                 let owned = fleet.owned.get(&found.setup.gpu.id).copied();
                 let most = [owned, fleet.gpus].into_iter().flatten().min();
                 match most {
-                    Some(most) => format!("needs {} of the {most} allowed", words::counted(gpus, "GPU")),
-                    None => format!("needs {}, at no known price", words::counted(gpus, "GPU")),
+                    Some(0) => format!("needs {}, and none is available", words::counted(gpus, "GPU")),
+                    Some(most) => {
+                        let (gpus, are) = (words::counted(gpus, "GPU"), if most == 1 { "is" } else { "are" });
+                        format!("needs {gpus}, and only {most} {are} available")
+                    }
+                    None => format!("needs {}, whose price is not known", words::counted(gpus, "GPU")),
                 }
             }
         };

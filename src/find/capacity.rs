@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::request::{asked, number, repeated};
 use super::survey::Survey;
 use super::{Answer, Request, Search};
-use crate::config::inputs::Range;
+use crate::config::inputs::{ANY, Range};
 use crate::config::link::Link;
 use crate::config::{Field, Issue, json};
 use crate::units::{Dollars, count};
@@ -99,7 +99,7 @@ impl Question {
         let mut issues = repeated(text);
         let question = match (size, day) {
             (Some(size), Some(_)) => {
-                let text = format!("`{DAY}` gives the rates: leave out `{}`", size.id());
+                let text = format!("`{DAY}` gives the rates: leave out the most load");
                 issues.push(Issue::error(size, text));
                 Self::Most(size)
             }
@@ -126,8 +126,7 @@ impl Question {
         if let (Self::Most(size), Some(asked)) = (&question, &request)
             && unbounded(asked)
         {
-            let text =
-                "the maximum load needs a bound: give `owned`, `gpus`, `budget_gpus` or `budget_dollars`";
+            let text = "the most load needs a bound: give `budget_gpus`, `budget_dollars` or `owned`";
             issues.push(Issue::error(*size, text));
             return (None, question, issues);
         }
@@ -143,10 +142,15 @@ impl Question {
             SIZES.iter().chain([&load]).for_each(|size| drop(object.remove(size.id())));
             object.insert(DAY.into(), hours.into_iter().map(number).collect());
         }
-        if find.get(Field::Most).is_some() {
+        let most = find.get(Field::Most).is_some();
+        if most {
             object.insert(load.id().into(), MOST.into());
         }
-        let (request, question, issues) = Self::from_json(&Value::Object(object).to_string());
+        let (request, question, mut issues) = Self::from_json(&Value::Object(object).to_string());
+        // A link asks for it beside its load, which is not to blame.
+        for issue in issues.iter_mut().filter(|issue| most && issue.field == load) {
+            issue.field = Field::Most;
+        }
         (request.map(|request| Request { runs: link.runs.clone(), ..request }), question, issues)
     }
 
@@ -182,7 +186,7 @@ fn rates(value: &Value, issues: &mut Vec<Issue>) -> Vec<f64> {
         format!("`{DAY}` must have {HOURS} rates, in requests per second from midnight on, not {given}")
     } else if rates.len() != HOURS {
         let other = hours.iter().find(|hour| !hour.as_f64().is_some_and(|rate| RATE.contains(rate)));
-        RATE.wanted(&format!("each rate of `{DAY}`"), "a number", &other.unwrap_or(value).to_string())
+        RATE.wanted(&format!("each rate of `{DAY}`"), ANY, &json::shown(other.unwrap_or(value)))
     } else if rates.iter().all(|rate| *rate == 0.0) {
         format!("`{DAY}` has no requests in any hour")
     } else {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::prices::Price;
 use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
-use crate::config::inputs::Range;
+use crate::config::inputs::{ANY, Range};
 use crate::config::{Field, Issue, Scenario, Setup, json};
 use crate::units::Dollars;
 
@@ -40,7 +40,8 @@ impl Fleet {
         let gpus = one(Field::BudgetGpus, GPUS, true, gpus).map(|gpus| gpus as u32);
         let dollars = one(Field::BudgetDollars, DOLLARS, false, dollars);
         let count = |id: &str, value: &Value, issues: &mut Vec<Issue>| {
-            number(Field::Owned, GPUS, true, id, value, issues)
+            let name = format!("{} of {}", Field::Owned.input().label, gpu_name(id));
+            number(Field::Owned, GPUS, true, &name, value, issues)
         };
         let owned = by_gpu(Field::Owned, owned, issues, count);
         Self {
@@ -120,7 +121,7 @@ impl Fleet {
             refuse(Field::BudgetGpus, format!("{fixed} GPUs are requested, but only {most} allowed"));
         }
         if !self.owned.is_empty() && !types.iter().any(|id| self.owned.contains_key(id)) {
-            let owned: Vec<&str> = self.owned.keys().map(String::as_str).collect();
+            let owned: Vec<&str> = self.owned.keys().map(|id| gpu_name(id)).collect();
             refuse(Field::Owned, format!("none of the GPUs to try is owned: only {}", owned.join(", ")));
         }
         let Some(dollars) = self.dollars else { return };
@@ -134,7 +135,8 @@ impl Fleet {
             Some((price, id)) if price > dollars => {
                 let (dollars, price) = (Dollars(dollars).print(), Dollars(price).print());
                 let text = format!(
-                    "{dollars} per hour is less than one GPU: {id}, the cheapest to try, costs {price}"
+                    "{dollars} per hour is less than one GPU: {}, the cheapest to try, costs {price}",
+                    gpu_name(id)
                 );
                 refuse(Field::BudgetDollars, text);
             }
@@ -157,10 +159,15 @@ pub(super) fn number(
 ) -> Option<f64> {
     let read = value.as_f64().filter(|number| range.contains(*number) && (!whole || number.fract() == 0.0));
     if read.is_none() {
-        let what = if whole { "a whole number" } else { "a number" };
-        issues.push(Issue::error(field, range.wanted(name, what, &value.to_string())));
+        let what = if whole { "a whole number" } else { ANY };
+        issues.push(Issue::error(field, range.wanted(name, what, &json::shown(value))));
     }
     read
+}
+
+/// The name of a GPU of the catalog, for messages.
+pub(super) fn gpu_name(id: &str) -> &str {
+    catalog().gpu(id).map_or(id, |gpu| &gpu.name)
 }
 
 /// `{"h100-sxm": 16}`, with each value parsed by `read`.

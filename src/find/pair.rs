@@ -149,7 +149,7 @@ impl Pair {
             };
             if !keeps(&run) {
                 let mut broken = words::broken(&run, self.setup.load);
-                broken.text += ", with one request at a time";
+                broken.text = format!("even with one request at a time, {}", broken.text);
                 self.nearest = None;
                 self.miss(workers, run, broken);
                 return Ok(self.end());

@@ -62,7 +62,7 @@ pub struct Broken {
 }
 
 /// A configuration that serves the load; all figures are from its simulated run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Plan {
     /// The fragment of a link to it.

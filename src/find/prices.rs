@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::fleet::{by_gpu, number};
+use super::fleet::{by_gpu, gpu_name, number};
 use crate::config::catalog::{catalog, prices};
 use crate::config::inputs::Range;
+use crate::config::link::pointed;
 use crate::config::{Field, Issue, json};
 
 /// Dollars per GPU-hour, and their basis.
@@ -90,19 +91,21 @@ fn one(gpu: &str, value: &Value, overhead: f64, issues: &mut Vec<Issue>) -> Opti
         issues.push(Issue::error(Field::Prices, text));
         None
     };
+    let name = gpu_name(gpu);
+    let is_decimal = |value: &Value| value.as_str().is_some_and(|text| pointed(text).is_some());
     match value {
-        Value::Number(_) => {
-            let range = Field::Price.input().number?.range;
-            let dollars = number(Field::Prices, range, false, gpu, value, issues)?;
+        value if value.is_number() || is_decimal(value) => {
+            let (range, name) = (Field::Price.input().number?.range, format!("the price of {name}"));
+            let dollars = number(Field::Prices, range, false, &name, value, issues)?;
             Some(Price { dollars, basis: Basis::Given })
         }
         Value::Object(own) => self::own(gpu, own, overhead, issues),
         Value::String(terms) if terms == RESERVED => match reserved(gpu) {
             Some(price) => Some(price),
-            None => refuse(format!("{gpu} has no known reserved price: give it in dollars per GPU-hour")),
+            None => refuse(format!("{name} has no known reserved price: give it in dollars per GPU-hour")),
         },
         Value::String(terms) if terms == ON_DEMAND => None,
-        other => refuse(format!("the price of {gpu} {}", wanted(other))),
+        other => refuse(format!("the price of {name} {}", wanted(other))),
     }
 }
 

@@ -168,7 +168,9 @@ impl Probe {
                 // A lower load would not help.
                 self.nearest = None;
                 self.miss(1, run);
-                let text = |broken: &mut Broken| broken.text += ", with one request at a time";
+                let text = |broken: &mut Broken| {
+                    broken.text = format!("even with one request at a time, {}", broken.text)
+                };
                 self.nearest.iter_mut().for_each(|(_, _, broken)| text(broken));
                 return Ok(self.end());
             }

@@ -6,7 +6,7 @@ use super::Fleet;
 use super::layouts::{self, Varied};
 use super::prices;
 use crate::config::inputs::{self, Input, InputKind};
-use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain};
+use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain, ungrouped};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
 
@@ -131,8 +131,9 @@ pub(super) fn asked(link: &Link) -> Map<String, Value> {
             object.insert(field.id().into(), Value::from(*terms));
             continue;
         }
+        let typed = find.numbers(field).into_iter();
         let mut numbers: Map<String, Value> =
-            list.chunks(2).map(|pair| (pair[0].to_owned(), number(pair.get(1).unwrap_or(&"")))).collect();
+            typed.map(|(gpu, text)| (gpu.to_owned(), number(&text))).collect();
         // The price typed for a GPU is its price wherever it is tried.
         if let (Field::Prices, Some(price)) = (field, own.overrides.price) {
             numbers.entry(&own.gpu).or_insert(price.into());
@@ -151,7 +152,7 @@ pub(super) fn asked(link: &Link) -> Map<String, Value> {
 
 /// A number if the text parses as one, otherwise the text itself.
 pub(super) fn number(text: &str) -> Value {
-    match text.trim().parse::<f64>() {
+    match ungrouped(text).parse::<f64>() {
         Ok(number) if number.fract() == 0.0 => Value::from(number as i64),
         Ok(number) => Value::from(number),
         Err(_) => Value::from(text),
@@ -222,13 +223,10 @@ fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
                 issues.extend(unusable(input, &text));
                 texts.push(text);
             }
-            Err(wanted) => {
-                issues.extend(refuse(format!(
-                    "`{}` must be {wanted}, not {}",
-                    input.field.id(),
-                    json::kind(value)
-                )));
-            }
+            Err(wanted) => issues.extend(refuse(match (value, &input.number) {
+                (Value::String(text), Some(_)) => input.wanted(text),
+                _ => format!("`{}` must be {wanted}, not {}", input.field.id(), json::kind(value)),
+            })),
         }
     }
     texts.dedup();

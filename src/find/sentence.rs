@@ -1,16 +1,39 @@
 //! Parses a load, its limits and hardware in natural language: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30
 //! ms`.
 
+mod model;
+
 use super::layouts::ALL;
 use crate::config::catalog::catalog;
-use crate::config::link::{Link, whole};
-use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, excerpt, names};
+use crate::config::link::{Link, pointed, ungrouped, whole};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, excerpt};
 
 /// Words that are ignored.
-const FILLERS: [&str; 24] = [
-    "a", "and", "at", "below", "by", "for", "from", "in", "is", "less", "limit", "most", "of", "on", "out",
-    "serve", "than", "the", "to", "tokens", "under", "with", "within", "find",
+const FILLERS: [&str; 27] = [
+    "a", "and", "at", "below", "by", "for", "from", "in", "is", "less", "limit", "max", "maximum", "most",
+    "of", "on", "out", "serve", "than", "the", "to", "tokens", "under", "up", "with", "within", "find",
 ];
+/// What there may be the most of: the load, and words for it.
+const LOADS: [&str; 4] = ["load", "rate", "throughput", "traffic"];
+/// Words for the largest, of a load or of what follows.
+const LARGEST: [&str; 3] = ["max", "maximum", "most"];
+const RATE: [&str; 8] =
+    ["/s", "rps", "qps", "req/s", "request/s", "requests/s", "requests/second", "queries/s"];
+const CLIENTS: [&str; 5] = ["client", "clients", "user", "users", "concurrent"];
+const GPUS: [&str; 2] = ["gpu", "gpus"];
+const LENGTHS: [&str; 5] = ["in", "input", "prompt", "out", "output"];
+const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
+const MILLISECONDS: [&str; 2] = ["ms", "milliseconds"];
+const TOKENS: [&str; 2] = ["tokens", "token"];
+
+/// Whether a number before this word is an amount.
+fn is_unit(word: &str) -> bool {
+    let units =
+        [&RATE[..], &CLIENTS, &GPUS, &LENGTHS, &SECONDS, &MILLISECONDS, &TOKENS, &["%", "requests", "k"]];
+    units.concat().contains(&word) || word.starts_with("req/") || word.starts_with("requests/")
+}
+
+const SEPARATORS: [char; 8] = [',', ';', '\n', '\t', ':', '<', '≤', '='];
 
 /// Iterator over the words of a text.
 struct Words {
@@ -20,10 +43,7 @@ struct Words {
 
 impl Words {
     fn of(text: &str) -> Self {
-        let text = text
-            .replace(" per ", "/")
-            .replace(" a second", "/s")
-            .replace([',', ';', '\n', '\t', ':', '<', '≤', '='], " ");
+        let text = text.replace(SEPARATORS, " ");
         let mut all = Vec::new();
         for word in text.split_whitespace() {
             // A number and the unit attached to it.
@@ -71,9 +91,9 @@ impl Words {
         self.skip();
         let number: f64 = self.all.get(self.at)?.parse().ok()?;
         self.at += 1;
-        let is_seconds = self.next_if(&["s", "sec", "second", "seconds"]).is_some();
+        let is_seconds = self.next_if(&SECONDS).is_some();
         if !is_seconds {
-            self.next_if(&["ms", "milliseconds"]);
+            self.next_if(&MILLISECONDS);
         }
         Some(if is_seconds { number * 1e3 } else { number })
     }
@@ -82,20 +102,27 @@ impl Words {
 /// Applies `text` to `link`. What is not understood is reported.
 ///
 /// # Errors
-/// If nothing is understood.
+/// If nothing is understood, or a model or a number would have to be guessed.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let mut read = Link { find: Some(link.find.clone().unwrap_or_default()), ..link };
-    let (mut words, mut lost, mut issues, mut understood) = (Words::of(text), Vec::new(), Vec::new(), 0_u32);
+    let text = whole_numbers(&text.replace(" per ", "/").replace(" a second", "/s"))?;
+    let (mut lost, mut issues) = (Vec::new(), Vec::new());
+    let (rest, mut understood) = model::take(&text, &mut read, &mut issues)?;
+    let mut words = Words::of(&rest);
     while let Some(word) = words.next() {
         let small = word.to_lowercase();
+        if LARGEST.contains(&small.as_str()) && words.next_if(&LOADS).is_some() {
+            read.find.get_or_insert_default().set(Field::Most, "yes");
+            understood += 1;
+            continue;
+        }
         if FILLERS.contains(&small.as_str()) {
             continue;
         }
         let known = limit(&small, &mut words, &mut read)
             || asks(&small, &mut words, &mut read)
             || amount(&small, &mut words, &mut read)
-            || wish(&small, &mut read)
-            || model(&word, &mut read, &mut issues);
+            || wish(&small, &mut read);
         if known {
             understood += 1;
         } else {
@@ -110,6 +137,33 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         issues.push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", lost.join(", "))));
     }
     Ok((read, issues))
+}
+
+/// The text without commas between thousands.
+///
+/// # Errors
+/// A comma that may stand for a decimal point: half of a number would be read as another.
+fn whole_numbers(text: &str) -> Result<String, Issue> {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let is_part = |letter: char| is_digit(letter) || letter == ',' || letter == '.';
+    let mut all = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_digit) {
+        let (before, from) = rest.split_at(at);
+        // Digits of a name end with it: `h100,b200`.
+        let in_name = before.ends_with(char::is_alphanumeric);
+        let goes_on = |letter: char| if in_name { is_digit(letter) } else { is_part(letter) };
+        let end = from.find(|letter: char| !goes_on(letter)).unwrap_or(from.len());
+        let (number, after) = from.split_at(from[..end].trim_end_matches([',', '.']).len());
+        if let Some(meant) = pointed(number) {
+            let text = format!("`{}`: decimals follow a point, so write {meant}", excerpt(number));
+            return Err(Issue::error(Field::Vary, text));
+        }
+        all += before;
+        all += &ungrouped(number);
+        rest = after;
+    }
+    Ok(all + rest)
 }
 
 fn limit(word: &str, words: &mut Words, link: &mut Link) -> bool {
@@ -138,21 +192,17 @@ fn amount(word: &str, words: &mut Words, link: &mut Link) -> bool {
     }
     let (Ok(number), workload) = (word.parse::<f64>(), &mut link.scenario.workload) else { return false };
     let count = || whole(word).ok();
-    const RATE: [&str; 8] =
-        ["/s", "rps", "qps", "req/s", "request/s", "requests/s", "requests/second", "queries/s"];
     if words.next_if(&RATE).is_some() {
         workload.load = Load::Rate(number);
-    } else if let (Some(_), Some(clients)) =
-        (words.next_if(&["client", "clients", "user", "users", "concurrent"]), count())
-    {
+    } else if let (Some(_), Some(clients)) = (words.next_if(&CLIENTS), count()) {
         workload.load = Load::Concurrency(clients);
-    } else if let (Some(_), Some(gpus)) = (words.next_if(&["gpu", "gpus"]), count()) {
+    } else if let (Some(_), Some(gpus)) = (words.next_if(&GPUS), count()) {
         find.set(Field::BudgetGpus, &gpus.to_string());
     } else if words.next_if(&["%"]).is_some() {
         workload.slos.share = Some(number / 100.0);
     } else {
-        words.next_if(&["tokens", "token"]);
-        match (words.next_if(&["in", "input", "prompt", "out", "output"]).as_deref(), count()) {
+        words.next_if(&TOKENS);
+        match (words.next_if(&LENGTHS).as_deref(), count()) {
             (Some("out" | "output"), Some(tokens)) => workload.osl = tokens,
             (Some(_), Some(tokens)) => workload.isl = Lengths::Fixed(tokens),
             _ => return false,
@@ -161,7 +211,7 @@ fn amount(word: &str, words: &mut Words, link: &mut Link) -> bool {
     true
 }
 
-/// Prefill and decode on workers of their own, drafts, the most load.
+/// Prefill and decode on workers of their own, drafts.
 fn asks(word: &str, words: &mut Words, link: &mut Link) -> bool {
     let (field, value) = match word {
         "disaggregated" | "disaggregation" | "pools" | "pd" => (Field::PrefillWorkers, ALL.to_owned()),
@@ -170,7 +220,6 @@ fn asks(word: &str, words: &mut Words, link: &mut Link) -> bool {
             Some(tokens) => (Field::Accepted, tokens),
             None => return false,
         },
-        "max" | "maximum" => (Field::Most, "yes".to_owned()),
         _ => return false,
     };
     link.find.get_or_insert_default().set(field, &value);
@@ -179,17 +228,7 @@ fn asks(word: &str, words: &mut Words, link: &mut Link) -> bool {
 
 /// A GPU, an engine or a format.
 fn wish(word: &str, link: &mut Link) -> bool {
-    let catalog = catalog();
-    let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
-    let gpus = catalog.gpus.gpus.iter().map(|gpu| gpu.id.as_str()).filter(|id| of_type(id));
-    let engines = catalog.engines.engines.iter();
-    let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
-    let formats = Dtype::from_id(word).map(Dtype::id);
-    let all: Vec<(Field, &str)> = gpus
-        .map(|id| (Field::Gpu, id))
-        .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
-        .chain(formats.map(|id| (Field::Weights, id)))
-        .collect();
+    let all = wishes(word);
     let find = link.find.get_or_insert_default();
     for (field, value) in &all {
         if !find.list(*field).contains(value) {
@@ -199,29 +238,17 @@ fn wish(word: &str, link: &mut Link) -> bool {
     !all.is_empty()
 }
 
-/// A catalog name, a published name, or an unambiguous prefix of one.
-fn model(word: &str, link: &mut Link, issues: &mut Vec<Issue>) -> bool {
-    let small = word.to_lowercase();
-    // Numbers and short words are prefixes of too many names.
-    if !word.contains(|letter: char| letter.is_ascii_alphabetic()) || word.len() < 4 {
-        return false;
-    }
-    let models = || catalog().models.models.iter();
-    let begins = || models().filter(|model| model.id.starts_with(&small));
-    let (id, weights) = match names::resolve(word) {
-        Ok(resolved) => {
-            issues.extend(resolved.issues);
-            (resolved.model.id.clone(), resolved.weights)
-        }
-        // `llama-3.3-70b` is the instruct model if that is the only match.
-        Err(_) => match begins().min_by_key(|model| model.id.len()) {
-            Some(model) => (model.id.clone(), None),
-            None => return false,
-        },
-    };
-    link.scenario.model = ModelChoice::Catalog(id);
-    link.scenario.weights = weights;
-    true
+fn wishes(word: &str) -> Vec<(Field, &'static str)> {
+    let catalog = catalog();
+    let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
+    let gpus = catalog.gpus.gpus.iter().map(|gpu| gpu.id.as_str()).filter(|id| of_type(id));
+    let engines = catalog.engines.engines.iter();
+    let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
+    let formats = Dtype::from_id(word).map(Dtype::id);
+    gpus.map(|id| (Field::Gpu, id))
+        .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
+        .chain(formats.map(|id| (Field::Weights, id)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -251,10 +278,35 @@ mod tests {
     #[test]
     fn hardware_formats_and_budgets_are_wishes() {
         let (link, _) = said(
-            "qwen3-32b 64 clients 2048 in 256 out p95 on h200 b200 vllm fp8 16 GPUs $40/h disaggregated max MTP 2 accepted 1.5",
+            "qwen3-32b 64 clients 2048 in 256 out p95 on h200 b200 vllm fp8 16 GPUs $40/h disaggregated max load MTP 2 accepted 1.5",
         );
         let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,b200~engine~vllm~weights~fp8~drafted~0,2~accepted~1.5~prefill_workers~all~budget_gpus~16~budget_dollars~40~most~yes";
         assert_eq!(link, wanted);
+    }
+
+    #[test]
+    fn a_largest_number_of_gpus_is_a_budget_and_no_question() {
+        for text in [
+            "max 8 GPUs, 20 requests/s",
+            "20 rps on at most 8 GPUs",
+            "up to 8 gpus, 20 req/s",
+            "20 rps, maximum 8 GPUs",
+        ] {
+            assert_eq!(said(text).0, "v=1&r=20&f=budget_gpus~8", "{text}");
+        }
+        for text in ["most load, max 8 GPUs", "at most 8 GPUs, maximum throughput"] {
+            assert_eq!(said(text).0, "v=1&f=budget_gpus~8~most~yes", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_decimal_comma_is_refused_and_thousands_are_read() {
+        assert_eq!(said("1,024 clients, 2,048 in").0, "v=1&isl=2048&c=1024&f=all");
+        assert_eq!(said("h100,b200,20 rps").0, said("h100, b200, 20 rps").0);
+        for text in ["1,5 requests/s", "TPOT 12,5 ms", "20 rps, TTFT 0,125 s"] {
+            let refused = read(text, Link::new(Scenario::default())).expect_err(text);
+            assert!(refused.is_error() && refused.text.contains("write "), "{}", refused.text);
+        }
     }
 
     #[test]

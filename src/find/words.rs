@@ -40,7 +40,9 @@ fn degrees(setup: &Setup) -> String {
 /// What a run misses by most.
 pub fn broken(run: &Run, load: Load) -> Broken {
     if let Some(saturation) = run.saturation {
-        let (served, offered) = (saturation.served_per_s, saturation.offered_per_s);
+        // What was asked for, not what came in this run.
+        let asked = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
+        let (served, offered) = (saturation.served_per_s, asked.unwrap_or(saturation.offered_per_s));
         let text = format!("{} requests/s arrive and {} are served", count(offered), count(served));
         return Broken { field: load.size(), at: served, limit: offered, text };
     }
@@ -73,7 +75,10 @@ pub fn excess(broken: &Broken) -> f64 {
 
 const FAR: f64 = 1e6;
 
-/// `TPOT is 34 ms at P99; the limit is 30 ms`, or the small excess if both print the same.
+/// Times a limit from which on the factor says more than the two values.
+const NOTABLE: f64 = 1.5;
+
+/// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times it is; the small excess if both print the same.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
     let (name, percentile) = (metric(field), percentile(share));
@@ -81,7 +86,11 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
         let above = fixed((at / limit - 1.0) * 100.0, 2);
         return format!("{name} is {above} % above its limit of {asked} at P{percentile}");
     }
-    format!("{name} is {found} at P{percentile}; the limit is {asked}")
+    let times = at / limit;
+    match times >= NOTABLE {
+        true => format!("{name} is {found} at P{percentile}, {} times its limit of {asked}", fixed(times, 1)),
+        false => format!("{name} is {found} at P{percentile}; the limit is {asked}"),
+    }
 }
 
 /// `TPOT is at least 34 ms by physics and calibration; the limit is 30 ms`.
@@ -188,6 +197,11 @@ mod tests {
     fn a_value_that_prints_like_its_limit_is_given_as_a_share_above_it() {
         let text = limit(Field::SloTpot, 0.020_05, 0.02, 0.9);
         assert!(["0.25 %", "20.0\u{a0}ms", "P90"].iter().all(|part| text.contains(part)), "{text}");
+        let text = limit(Field::SloTtft, 0.0414, 0.005, 0.99);
+        assert!(
+            ["41.4\u{a0}ms", "8.3 times", "5.00\u{a0}ms"].iter().all(|part| text.contains(part)),
+            "{text}"
+        );
     }
 
     #[test]

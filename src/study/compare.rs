@@ -1,6 +1,7 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{Beats, COMPARED, SURE};
+use super::sweep::weights_of;
 use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::runs::size_of;
@@ -88,24 +89,31 @@ fn offers(study: &Study) -> Block {
     if link.compared.len() >= MOST_COMPARED {
         return Block::text("Four configurations are compared: remove one to add another.");
     }
-    let mut offered: Vec<Case> = vec![Case::new("a copy of this configuration, to edit", base.clone())];
-    offered.extend(other_gpus(base).into_iter().chain(other_engines(base)));
+    let mut offered: Vec<Case> = other_gpus(base).into_iter().chain(other_engines(base)).collect();
     let twice = base.tp.saturating_mul(2);
     offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {
         offered.push(Case::edited("FP8 weights", base, |scenario| scenario.weights = Some(Dtype::Fp8)));
     }
     offered.retain(|case| !link.compared.contains(&case.scenario));
-    let begin = match link.compared.is_empty() {
-        true => "To start with, this compares another GPU and another engine. Add ",
-        false => "Compare with ",
-    };
-    let mut spans: Vec<Span> = Vec::new();
-    for case in offered {
-        spans.push(if spans.is_empty() { begin } else { ", " }.into());
+    let added = |case: Case| {
         let mut link = link.clone();
         link.compared.push(case.scenario);
-        spans.push(Span::link(case.name, format!("#{}", link.encode())));
+        Span::link(case.name, format!("#{}", link.encode()))
+    };
+    let mut spans: Vec<Span> = Vec::new();
+    if link.compared.is_empty() {
+        spans.push("To start with, this compares another GPU and another engine. ".into());
+    }
+    if !link.compared.contains(base) {
+        spans.extend([
+            added(Case::new("Add a copy of this configuration", base.clone())),
+            ", to edit. ".into(),
+        ]);
+    }
+    for (index, case) in offered.into_iter().enumerate() {
+        spans.push(if index == 0 { "Or compare with one change: " } else { ", " }.into());
+        spans.push(added(case));
     }
     spans.push(".".into());
     Block::spans(spans)
@@ -120,6 +128,10 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
         let value = |link: &Link| match (&link.scenario.model, input.field) {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
+            // Without a format of its own, a model has that of its checkpoint.
+            (_, Field::Weights) => {
+                weights_of(&link.scenario).map_or_else(|| "–".into(), |format| words::dtype(format).into())
+            }
             _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, &id).into()),
         };
         let values: Vec<String> = links.iter().map(value).collect();
@@ -229,12 +241,12 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     if panels.is_empty() {
         return None;
     }
-    let words = words(&panels, loads[loads.len() - 1]);
+    let words = at_most(&panels, loads[loads.len() - 1]);
     let x = Axis::new(size_of(loads[0]), Unit::Count, !loads[0].is_rate());
     Some(Block::figure("By load", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
-fn words(panels: &[Panel], most: Load) -> String {
+fn at_most(panels: &[Panel], most: Load) -> String {
     let sentence = |panel: &Panel| {
         let values = panel
             .lines

@@ -1,11 +1,11 @@
 //! Contents of the model and GPU pickers: recently viewed first, then popular; those that fit are marked.
 
-use super::search::{Entry, of_gpu, of_model, published, rank, similar};
+use super::search::{Entry, of_gpu, of_model, published, similar};
 use super::sweep::weights_of;
 use super::{Block, Row, Span, Study, edit, words};
 use crate::config::catalog::{POPULAR, catalog};
 use crate::config::inputs::reset;
-use crate::config::{Field, ModelChoice, Scenario, check};
+use crate::config::{Field, ModelChoice, Scenario, check, names};
 use crate::serving::memory_of;
 use crate::units::{Bytes, Order};
 
@@ -19,6 +19,13 @@ struct Candidate {
     scenario: Scenario,
 }
 
+impl Candidate {
+    fn rank(&self, words: &[&str]) -> Option<u8> {
+        let Entry { name, facts, .. } = &self.entry;
+        names::rank(names::spoken(name), &format!("{name}\n{facts}"), words)
+    }
+}
+
 /// `question` is `model` or `gpu` and the recently viewed ids, then on its own line the typed text. A row links to
 /// `pick:` and its id; a published name, which implies more than a model, to the configuration with it.
 pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
@@ -28,10 +35,8 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     let recent: Vec<&str> = head.collect();
     let typed = words.to_lowercase();
     let words: Vec<&str> = typed.split_whitespace().collect();
-    let mut found: Vec<(u8, Candidate)> = options(study, kind)
-        .into_iter()
-        .filter_map(|option| Some((rank(&option.entry, &words)?, option)))
-        .collect();
+    let mut found: Vec<(u8, Candidate)> =
+        options(study, kind).into_iter().filter_map(|option| Some((option.rank(&words)?, option))).collect();
     if found.is_empty() {
         if let Some(entry) = (kind == "model").then(|| published(study, &typed)).flatten() {
             return vec![Block::table("Results", &HEAD, [Row::from(entry)])];
@@ -42,10 +47,9 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     if found.is_empty() {
         return vec![Block::text("No results.").called("no-results")];
     }
-    let popular = if words.is_empty() { popular_of(kind) } else { &[] };
     let place = |id: &str| {
         let recent = recent.iter().position(|held| *held == id).map(MatchOrder::Recent);
-        let popular = || popular.iter().position(|held| *held == id).map(MatchOrder::Popular);
+        let popular = || popular_of(kind).iter().position(|held| *held == id).map(MatchOrder::Popular);
         recent.or_else(popular).unwrap_or(MatchOrder::Other)
     };
     let fitted = |(rank, mut option): (u8, Candidate)| {
@@ -62,7 +66,9 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     rows.order_by_key(|(rank, place, fit, _)| (*rank, *place, *fit));
     let row = |(_, place, fit, Candidate { id, entry, .. }): (u8, MatchOrder, Fit, Candidate)| {
         let name = Span::link(entry.name, format!("{PICK}{id}"));
-        Row::new(vec![name, entry.facts.into(), format!("{}{}", place.words(), fit.words()).into()])
+        // What is typed decides: among equal matches the place goes without saying.
+        let place = if words.is_empty() { place.words() } else { "" };
+        Row::new(vec![name, entry.facts.into(), format!("{place}{}", fit.words()).into()])
     };
     vec![Block::table("Results", &HEAD, rows.into_iter().map(row))]
 }

@@ -143,16 +143,7 @@ pub fn published(study: &Study, words: &str) -> Option<Entry> {
 
 /// Lower is better; `None` if a word is missing.
 pub fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
-    let name = entry.name.to_lowercase();
-    let all = format!("{name}\n{}\n{}", entry.facts, entry.kind).to_lowercase();
-    if !words.iter().all(|word| all.contains(word)) {
-        return None;
-    }
-    Some(match words.first() {
-        Some(first) if name.starts_with(first) => 0,
-        Some(_) if words.iter().all(|word| name.contains(word)) => 1,
-        _ => 2,
-    })
+    names::rank(&entry.name, &format!("{}\n{}", entry.facts, entry.kind), words)
 }
 
 pub fn similar(entry: &Entry, words: &[&str]) -> bool {

@@ -12,9 +12,10 @@ pub fn title(setup: &Setup) -> String {
     format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
 }
 
-/// The catalog's name for the id of a model, GPU or engine.
+/// The page's name for the id of a model, GPU, engine or format.
 pub fn named(field: Field, id: &str) -> &str {
     let name = match field {
+        Field::Weights | Field::Kv => return Dtype::from_id(id).map_or(id, |format| dtype(format)),
         Field::Model => catalog().model(id).map(|model| &model.name),
         Field::Gpu => catalog().gpu(id).map(|gpu| &gpu.name),
         Field::Engine => catalog().engine(id).map(|engine| &engine.name),

@@ -48,3 +48,31 @@ fn links_hold_prices_by_gpu_and_contract() {
     assert_eq!(price("prices~l4,0.3,b200,reserved", "b200"), Some(5.1));
     assert_eq!(price("prices~l4,0.3,b200,reserved", "l4"), Some(0.3));
 }
+
+#[test]
+fn issues_of_a_links_search_are_on_the_boxes_of_the_page_and_name_them() {
+    let found = |find: &str| {
+        let link = Link::read(&format!("v=1&m=llama-3.1-8b&r=20&sp=30&f={find}")).0.expect("a link");
+        let (request, _, issues) = Question::from_link(&link);
+        assert!(request.is_none(), "{find}");
+        issues.into_iter().find(|issue| issue.is_error()).expect("an error")
+    };
+    for (find, field, label) in [
+        ("most~yes", Field::Most, Field::BudgetGpus.input().label),
+        ("day~1,2", Field::Day, Field::Day.input().label),
+        ("owned~l40s,x", Field::Owned, "L40S"),
+        ("prices~l40s,1%3B5", Field::Prices, "write 1.5"),
+        ("budget_dollars~1%2C5", Field::BudgetDollars, "write 1.5"),
+        ("budget_gpus~x", Field::BudgetGpus, Field::BudgetGpus.input().label),
+        ("token_budget~x", Field::TokenBudget, Field::TokenBudget.input().label),
+    ] {
+        let issue = found(find);
+        let said = issue.sentence();
+        assert_eq!(issue.field, field, "{find}: {said}");
+        assert!(said.contains(label), "{find}: {said}");
+        assert!(
+            !said.contains('_') && !said.contains(&format!("`{}`", field.id())) && !said.contains('"'),
+            "{find}: {said}"
+        );
+    }
+}

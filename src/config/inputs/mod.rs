@@ -13,7 +13,7 @@ mod stops;
 mod table;
 
 pub use form::Form;
-pub use number::{Number, Range, check_ranges};
+pub use number::{ANY, Number, Range, check_ranges};
 pub use place::{FormGroup, FormPlace};
 pub use reset::reset;
 pub use stops::{Stops, round};

@@ -3,7 +3,7 @@
 use super::stops::{Stops, round};
 use super::{INPUTS, Input};
 use crate::config::issue::excerpt;
-use crate::config::link::{real, whole};
+use crate::config::link::{pointed, real, ungrouped, whole};
 use crate::config::{Gpu, Issue, Scenario, Scheduler};
 use crate::units::decimal;
 
@@ -29,6 +29,9 @@ pub struct Range {
     pub max: f64,
 }
 
+/// A number that may have decimals, in messages.
+pub const ANY: &str = "a number";
+
 impl Range {
     pub const fn new(min: f64, max: f64) -> Self {
         Self { min, max }
@@ -42,7 +45,11 @@ impl Range {
     /// The error message for a `given` number called `name`: one sentence for all inputs.
     pub fn wanted(self, name: &str, what: &str, given: &str) -> String {
         let (min, max) = (decimal(self.min), decimal(self.max));
-        format!("{name} must be {what} between {min} and {max}, not `{}`", excerpt(given))
+        let hint = pointed(given).map_or_else(String::new, |meant| match what {
+            ANY => format!(": decimals follow a point, so write {meant}"),
+            _ => ": a comma separates thousands only".into(),
+        });
+        format!("{name} must be {what} between {min} and {max}, not `{}`{hint}", excerpt(given))
     }
 }
 
@@ -69,7 +76,7 @@ impl Input {
         let what = match number {
             Number { power_of_two: true, .. } => "a power of two",
             Number { whole: true, .. } => "a whole number",
-            _ => "a number",
+            _ => ANY,
         };
         number.range.wanted(self.label, what, given)
     }
@@ -81,14 +88,14 @@ impl Input {
         (!takes).then(|| Issue::error(self.field, self.wanted(&given)).with_given(given))
     }
 
-    /// The number typed into its box: `None` if the box is empty and may be. Spaces, commas and underscores between
-    /// digits are ignored.
+    /// The number typed into its box: `None` if the box is empty and may be. Spaces, underscores and commas
+    /// between thousands are ignored.
     ///
     /// # Errors
     /// What is wrong with the text.
     pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
         let Some(number) = &self.number else { return Ok(None) };
-        let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != '_' && *c != ',').collect();
+        let digits = ungrouped(text);
         if digits.is_empty() && number.catalog.is_some() {
             return Ok(None);
         }
@@ -192,5 +199,28 @@ mod tests {
         let price = Field::Price.input();
         assert_eq!([price.typed(""), price.typed("2.5")], [Ok(None), Ok(Some(2.5))]);
         assert!(price.typed("inf").is_err());
+    }
+
+    #[test]
+    fn a_comma_groups_thousands_and_is_never_dropped_from_decimals() {
+        let price = Field::Price.input();
+        for (text, value) in [("1,234.5", 1234.5), ("12,345", 12345.0), ("1,234,567", 1_234_567.0)] {
+            assert_eq!(price.typed(text), Ok(Some(value)), "{text}");
+        }
+        for (text, meant) in [
+            ("1,5", "1.5"),
+            ("0,125", "0.125"),
+            ("1,2345", "1.2345"),
+            ("1.234,5", "1234.5"),
+            ("1 234,567", "1234.567"),
+        ] {
+            let issue = price.typed(text).expect_err(text);
+            assert!(issue.text.ends_with(&format!("write {meant}")), "{}", issue.text);
+        }
+        for text in ["1,", ",5,", "1,5,000", "1234,567,8", "1,23.5"] {
+            assert!(price.typed(text).is_err(), "{text}");
+        }
+        let replicas = Field::Gpus.input().typed("1,5").expect_err("no whole number");
+        assert!(!replicas.text.contains("1.5") && replicas.text.contains("thousands"), "{}", replicas.text);
     }
 }

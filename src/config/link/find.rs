@@ -3,7 +3,7 @@
 
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
-use super::{ESCAPED, split};
+use super::{ESCAPED, split, ungrouped};
 use crate::config::Field;
 use crate::config::inputs::FormGroup;
 use crate::config::issue::excerpt;
@@ -43,6 +43,8 @@ const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most
 /// Stands for an unrestricted search.
 const ALL: &str = "all";
 const WITHIN: char = '~';
+/// Stands for a comma in a number by GPU, which is none of the list's: no such text is a number.
+const COMMA_OF_NUMBER: &str = ";";
 const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
 /// A search's restrictions, each as typed: values to try, or numbers by GPU, as comma-separated lists.
@@ -83,17 +85,23 @@ impl Find {
         self.set(field, &values);
     }
 
-    /// The number for a GPU, as typed.
-    pub fn number(&self, field: Field, gpu: &str) -> &str {
+    /// The numbers by GPU, as typed.
+    pub fn numbers(&self, field: Field) -> Vec<(&str, String)> {
         let list = self.list(field);
-        let at = list.iter().step_by(2).position(|id| *id == gpu);
-        at.and_then(|at| list.get(2 * at + 1).copied()).unwrap_or_default()
+        let typed = |pair: &[&str]| pair.get(1).unwrap_or(&"").replace(COMMA_OF_NUMBER, ",");
+        list.chunks(2).map(|pair| (pair[0], typed(pair))).collect()
+    }
+
+    /// The number for a GPU, as typed.
+    pub fn number(&self, field: Field, gpu: &str) -> String {
+        let known = self.numbers(field).into_iter().find(|(id, _)| *id == gpu);
+        known.map(|(_, number)| number).unwrap_or_default()
     }
 
     pub fn set_number(&mut self, field: Field, gpu: &str, number: &str) {
         let list = self.list(field);
         let others = list.chunks(2).filter(|pair| pair.len() == 2 && pair[0] != gpu).flatten().copied();
-        let number = number.replace(',', "");
+        let number = ungrouped(number).replace(',', COMMA_OF_NUMBER);
         let own = [gpu, number.trim()].into_iter().filter(|_| !number.trim().is_empty());
         let all = others.chain(own).collect::<Vec<_>>().join(",");
         self.set(field, &all);
@@ -185,7 +193,13 @@ mod tests {
         find.set_number(Field::Owned, "l4", "1,000");
         find.set_number(Field::Owned, "b200", "16");
         assert_eq!(find.get(Field::Owned), Some("l4,1000,b200,16"));
-        assert_eq!((find.number(Field::Owned, "l4"), find.number(Field::Owned, "l40s")), ("1000", ""));
+        assert_eq!(
+            (find.number(Field::Owned, "l4"), find.number(Field::Owned, "l40s")),
+            ("1000".into(), String::new())
+        );
+        find.set_number(Field::Owned, "l40s", "1,5");
+        assert_eq!(find.number(Field::Owned, "l40s"), "1,5", "kept as typed, to be mended");
+        find.set_number(Field::Owned, "l40s", "");
         find.set_number(Field::Owned, "l4", " ");
         assert_eq!(find.get(Field::Owned), Some("b200,16"));
     }

@@ -29,7 +29,7 @@ pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
 pub use find::{BY_GPU, Find, POOLED, VARIES};
 pub(crate) use json::plain;
-pub use values::{histogram, real, show_histogram, whole};
+pub use values::{histogram, pointed, real, show_histogram, ungrouped, whole};
 
 /// The schema this release writes, and the newest it reads.
 pub const VERSION: u32 = 1;

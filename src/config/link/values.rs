@@ -16,6 +16,27 @@ pub fn whole(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A number as people type it, without what groups its digits: spaces, underscores, and commas between thousands. Any
+/// other comma stays, and nothing reads such a text as a number: it may be meant as a point.
+pub fn ungrouped(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != '_').collect();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let leads = (1..=3).contains(&first.len()) && digits(first) && !first.starts_with('0');
+    let follow = groups.all(|group| group.len() == 3 && digits(group));
+    if leads && follow && !fraction.contains(',') { text.replace(',', "") } else { text }
+}
+
+/// `1.5` for `1,5`: the number that a decimal comma means.
+pub fn pointed(text: &str) -> Option<String> {
+    let text = ungrouped(text);
+    let (whole, fraction) = text.split_once(',')?;
+    let meant = format!("{}.{fraction}", whole.replace('.', ""));
+    real(&meant).ok().filter(|_| !fraction.is_empty()).map(|_| meant)
+}
+
 /// Significant digits kept: a double holds every decimal of this many.
 const DIGITS: usize = 15;
 

@@ -6,6 +6,7 @@
 
 mod apply;
 mod rules;
+mod search;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -20,6 +21,7 @@ use rules::{Same, rules};
 use words::Name;
 
 pub use apply::settle;
+pub use search::{begins_name, popularity, rank, search, spoken};
 
 /// A published name, resolved.
 #[derive(Debug, Clone, PartialEq)]

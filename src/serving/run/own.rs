@@ -132,11 +132,8 @@ impl Runner {
                 return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
             }
             if furthest.is_some_and(|furthest| log_ratio.abs() > furthest) {
-                let times = fixed(log_ratio.exp(), 2);
-                return Err(format!(
-                    "its {} is {times} times what is predicted, too far to learn from",
-                    of.name()
-                ));
+                let far = times(log_ratio.exp());
+                return Err(format!("its {} is {far} what is predicted, too far to learn from", of.name()));
             }
             if log_ratio.is_finite() {
                 observed.push(Observation {
@@ -154,6 +151,15 @@ impl Runner {
             );
         }
         Ok(KnownRun::new(ConfigPoint::of(&self.setup, responses.at.metrics.in_flight), observed))
+    }
+}
+
+/// `3.21 times`, or for a small part of it `less than a hundredth of`.
+fn times(ratio: f64) -> String {
+    const SMALLEST: f64 = 0.01;
+    match ratio {
+        ratio if ratio < SMALLEST => "less than a hundredth of".into(),
+        ratio => format!("{} times", fixed(ratio, 2)),
     }
 }
 

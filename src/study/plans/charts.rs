@@ -91,15 +91,66 @@ fn figure(
     };
     let mut lines: Vec<Line> = kinds.iter().enumerate().map(loose).collect();
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().copied()));
-    let end = |at: &Place| format!("{} at {}", y.unit.print(at.1), x.unit.print(at.0));
-    let ends: Vec<String> = [best.first(), best.last()].into_iter().flatten().map(end).collect();
-    let words = format!(
-        "{} against {}, of {} plans simulated: the frontier runs from {}.",
-        y.name,
-        x.name,
-        all.len(),
-        ends.join(" to ")
-    );
+    let words = words(&best, all.len(), [&x, &y]);
     let panels = vec![Panel { y, lines, ..Panel::default() }];
     Some(Block::figure(name, HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
+}
+
+/// What the chart shows, in a sentence: its axes, and the best plans at both ends.
+fn words(best: &[Place], plans: usize, [x, y]: [&Axis; 2]) -> String {
+    // `Output per GPU, tok/s`: a name, and the unit of its numbers if they print without one.
+    let value = |axis: &Axis, value: f64| match axis.name.split_once(", ") {
+        Some((_, unit)) => format!("{} {unit}", axis.unit.print(value)),
+        None => axis.unit.print(value),
+    };
+    let name = |axis: &Axis| axis.name.split(", ").next().unwrap_or(&axis.name).to_owned();
+    let point = |at: &Place| {
+        format!("{} of {} at {} of {}", value(y, at.1), lower(&name(y)), value(x, at.0), lower(&name(x)))
+    };
+    let ends = match (best.first(), best.last()) {
+        (Some(first), Some(last)) if point(first) != point(last) => {
+            format!("the best trade-offs run from {} to {}", point(first), point(last))
+        }
+        (Some(only), _) => format!("one plan is the best in both: {}", point(only)),
+        (None, _) => "none is best".to_owned(),
+    };
+    format!("{} against {}, of {plans} plans simulated: {ends}.", name(y), lower(&name(x)))
+}
+
+/// Within a sentence; abbreviations stay.
+fn lower(name: &str) -> String {
+    let is_word = name.chars().nth(1).is_some_and(|second| second.is_lowercase());
+    match name.split_at_checked(1) {
+        Some((head, tail)) if is_word => head.to_ascii_lowercase() + tail,
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(per_gpu: f64, per_user: f64) -> Tried {
+        Tried {
+            gpu: "B200".into(),
+            engine: "vLLM".into(),
+            weights: crate::config::Dtype::Fp8,
+            per_gpu,
+            per_user: Some(per_user),
+            dollars_per_million_output: None,
+            e2e: 1.0,
+        }
+    }
+
+    #[test]
+    fn one_best_plan_is_one_point_and_values_have_units() {
+        let said = |tried: &[Tried]| match blocks(tried).first() {
+            Some(Block::Figure(figure)) => figure.words.clone(),
+            other => panic!("{other:?}"),
+        };
+        let one = said(&[tried(3184.0, 43.7), tried(100.0, 20.0)]);
+        assert!(one.contains("tok/s") && one.matches("43.7").count() == 1, "{one}");
+        let two = said(&[tried(3184.0, 20.0), tried(100.0, 43.7)]);
+        assert!(two.matches("tok/s").count() == 4, "{two}");
+    }
 }

@@ -2,14 +2,17 @@
 //! searched.
 
 mod charts;
+mod lead;
 
 use super::{Block, Document, Fact, Row, Span};
+use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Field, Issue};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::find::{Answer, Capacity, Day, Nearest, Plan, Question, Search, Survey};
 use crate::serving::run::Spread;
-use crate::units::{Dollars, Printed, Seconds, chance, count, fixed, percent};
+use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
+use lead::{lead, sureness};
 
 /// The search for a link's plans.
 #[derive(Debug)]
@@ -134,32 +137,6 @@ fn capacity(Capacity { most, days, .. }: &Capacity, done: bool) -> Vec<Block> {
         .collect()
 }
 
-/// The recommendation in a sentence.
-fn lead(answer: &Answer) -> Block {
-    let best = match (&answer.nearest, answer.plans.first()) {
-        (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
-        (None, Some(best)) => best,
-        (None, None) if answer.finished => {
-            let issue = answer.issues.iter().find(|issue| issue.is_error());
-            return Block::text(issue.map_or_else(|| "Nothing was found".into(), Issue::sentence) + ".");
-        }
-        (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
-    };
-    let mut text = String::from(if answer.finished { "" } else { " so far" });
-    text += &match (best.dollars_per_hour, best.dollars_per_million_total) {
-        (Some(hour), Some(total)) => format!(
-            ": {} per hour. An API below {} per million tokens, prompt and output together, is cheaper at this load.",
-            Dollars(hour).print(),
-            Dollars(total).print(),
-        ),
-        _ => ". It has no known price.".into(),
-    };
-    if let Some(broken) = &best.one_less {
-        text += &format!(" With one replica fewer, {}.", broken.text);
-    }
-    Block::spans(vec!["Best".into(), ": ".into(), open(best), text.into()])
-}
-
 fn sentence(text: &str) -> String {
     Issue::error(Field::Link, text).sentence() + "."
 }
@@ -201,7 +178,7 @@ fn table(plans: &[&Plan]) -> Block {
             time(plan.ttft.mean, plan.ttft.p99).into(),
             plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
-            plan.keeps_with.map_or_else(|| DASH.into(), chance).into(),
+            plan.keeps_with.map_or_else(|| DASH.into(), sureness).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
             dollars(plan.dollars_per_hour_with_spare),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
@@ -272,14 +249,20 @@ fn rate(name: &str, value: f64, unit: &'static str) -> Fact {
     Fact::new(name, Printed { number: count(value), unit }.to_string(), "Of the simulated run")
 }
 
-/// GPUs without a plan.
+/// Types of GPUs without a plan.
 fn others(answer: &Answer) -> Option<Block> {
-    let row = |other: &crate::find::Other| Row::texts([other.gpu.clone(), other.reason.clone()]);
-    let table =
-        Block::table("GPUs without a plan", &["GPU", "Nearest to a plan"], answer.others.iter().map(row));
-    let many = answer.others.len();
-    (many > 0 && answer.finished)
-        .then(|| Block::fold("plans-others", format!("{many} GPUs without a plan"), vec![table]))
+    let name = |id: &str| catalog().gpu(id).map_or_else(|| id.to_owned(), |gpu| gpu.name.clone());
+    let row = |other: &crate::find::Other| Row::texts([name(&other.gpu), other.reason.clone()]);
+    let table = Block::table(
+        "GPU types without a plan",
+        &["GPU", "Nearest to a plan"],
+        answer.others.iter().map(row),
+    );
+    let title = match answer.others.len() {
+        1 => "1 GPU type without a plan".to_owned(),
+        many => format!("{many} GPU types without a plan"),
+    };
+    (!answer.others.is_empty() && answer.finished).then(|| Block::fold("plans-others", title, vec![table]))
 }
 
 /// The outcomes of the layouts.
@@ -292,13 +275,21 @@ fn counts(answer: &Answer) -> Block {
             counts.layouts,
             "GPU, engine, formats and degrees the request allows, replicas aside",
         ),
-        fact("Refused", counts.refused, "Heads that do not divide, formats without kernels"),
-        fact("Too large", counts.too_large, "Weights and one sequence do not fit"),
-        fact("Too slow", counts.too_slow, "Kernels at their ideal miss the limits"),
-        fact("Beyond the fleet", counts.beyond_fleet, "Even the fewest replicas exceed the fleet"),
-        fact("Outdone", counts.outdone, "Their bound is no better than plans found"),
+        fact("Cannot run", counts.refused, "Heads that do not divide, formats without kernels"),
+        fact("Do not fit in memory", counts.too_large, "Weights and one sequence do not fit"),
+        fact("Too slow at best", counts.too_slow, "Kernels at their ideal miss the limits"),
+        fact(
+            "Over the budget",
+            counts.beyond_fleet,
+            "Even the fewest replicas exceed the GPUs or dollars available",
+        ),
+        fact(
+            "Cannot be better",
+            counts.outdone,
+            "At their best no better than the plans found, so not simulated",
+        ),
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
-        fact("Runs", counts.runs, "Simulated runs in all"),
+        fact("Loads simulated", counts.runs, "With different numbers of replicas, in all"),
     ];
     Block::Facts(super::Facts { id: "plans-counts".into(), facts })
 }

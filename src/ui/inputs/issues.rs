@@ -38,11 +38,20 @@ fn entry(issue: Issue) -> AnyView {
     view! {
         <li class="issue" data-testid="issue" data-field=issue.field.id() data-severity=severity>
             <span class="mark" aria-hidden="true">{mark}</span>
-            <span><span class="unseen">{name}</span>{issue.sentence()}</span>
+            <span><span class="unseen">{name}</span>{quoted(&issue.sentence())}</span>
             {show}
         </li>
     }
     .into_any()
+}
+
+/// Text with what stands between backticks as code.
+fn quoted(text: &str) -> AnyView {
+    let part = |(index, part): (usize, &str)| match index % 2 {
+        1 => view! { <code>{part.to_owned()}</code> }.into_any(),
+        _ => part.to_owned().into_any(),
+    };
+    text.split('`').enumerate().map(part).collect::<Vec<_>>().into_any()
 }
 
 /// Whether `field` has an error, for `aria-invalid`.

@@ -1,7 +1,7 @@
 //! Options of lists: models, formats, engines, GPUs.
 
 use crate::config::catalog::{catalog, offered};
-use crate::config::{Arch, Dtype, Field, ModelChoice, Scenario, Shape, check};
+use crate::config::{Arch, Dtype, Field, Gpu, ModelChoice, Scenario, Shape, check};
 use crate::study::words;
 
 /// An input's list, and the effect of a choice.
@@ -145,10 +145,19 @@ const ARCHS: [Arch; 10] = [
     Arch::Xe2,
 ];
 
+/// The GPUs of one architecture.
+fn of_arch(arch: Arch) -> impl Iterator<Item = &'static Gpu> {
+    catalog().gpus.gpus.iter().filter(move |gpu| gpu.arch == arch)
+}
+
+/// All GPUs in the order of their list.
+pub fn ordered_gpus() -> impl Iterator<Item = &'static Gpu> {
+    ARCHS.into_iter().flat_map(of_arch)
+}
+
 fn gpus(_: &Scenario) -> Vec<Heading> {
     let of = |arch: Arch| {
-        let gpus = catalog().gpus.gpus.iter().filter(move |gpu| gpu.arch == arch);
-        (words::arch(arch), gpus.map(|gpu| Entry::new(&gpu.id, &gpu.name)).collect::<Vec<_>>())
+        (words::arch(arch), of_arch(arch).map(|gpu| Entry::new(&gpu.id, &gpu.name)).collect::<Vec<_>>())
     };
     ARCHS.into_iter().map(of).filter(|(_, entries)| !entries.is_empty()).collect()
 }

@@ -2,14 +2,17 @@
 //!
 //! Dozens of boxes, rendered as one HTML text that reflects the search when created, with one listener for all.
 
+use leptos::html::Div;
 use leptos::prelude::*;
-use web_sys::{Event, HtmlInputElement};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlInputElement};
 
 use super::issues::{issue_list, list_id};
+use super::options;
 use crate::config::catalog::{catalog, offered};
 use crate::config::check::{KV_FORMATS, weight_formats};
 use crate::config::link::Find;
-use crate::config::{Dtype, Field, Scenario};
+use crate::config::{Dtype, Field, Issue, Scenario};
 use crate::find::all;
 use crate::study::words;
 use crate::ui::parts::renewed;
@@ -41,7 +44,7 @@ fn controls(state: State) -> AnyView {
     let of = |field| allowed(field, &find, &scenario);
     let apart = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
     let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{apart}</span>"));
-    let most = tick(Field::Most, &find, "", "yes", "Find what the limits allow");
+    let most = tick(Field::Most, &find, "", "yes", "The largest load within the limits and the budget");
     let capacity =
         row(Field::Most, &format!("<span class=segments>{most}</span>")) + &wish(Field::Day, &find);
     let parts: [(String, &'static [Field]); 9] = [
@@ -75,7 +78,30 @@ fn controls(state: State) -> AnyView {
         view! { <div inner_html=html></div>{issues} }.into_any()
     };
     let changed: Box<dyn Fn(Event)> = Box::new(move |event| changed(state, &event_target(&event)));
-    view! { <div on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
+    let root = NodeRef::<Div>::new();
+    Effect::new(move |_| {
+        let issues = state.issues();
+        root.get().iter().for_each(|root| mark(root, &issues));
+    });
+    view! { <div node_ref=root on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
+}
+
+/// Marks the boxes that `issues` are about: those by GPU if its name is given.
+fn mark(root: &Element, issues: &[Issue]) {
+    let Ok(boxes) = root.query_selector_all("input[type=text][data-wish]") else { return };
+    let boxes = (0..boxes.length()).filter_map(|index| boxes.item(index)?.dyn_into::<Element>().ok());
+    for element in boxes {
+        let data = |name: &str| element.get_attribute(name).unwrap_or_default();
+        let (field, gpu) = (Field::from_id(&data("data-wish")), data("data-of"));
+        let named = catalog().gpu(&gpu).map(|gpu| format!(" of {} ", gpu.name));
+        let about = |issue: &Issue| {
+            issue.is_error()
+                && Some(issue.field) == field
+                && named.as_ref().is_none_or(|name| issue.text.contains(name))
+        };
+        let invalid = issues.iter().any(about);
+        let _ = element.set_attribute("aria-invalid", if invalid { "true" } else { "false" });
+    }
 }
 
 /// Applies a box's value when it is left, on Enter, or when ticked.
@@ -146,24 +172,25 @@ fn row(field: Field, inside: &str) -> String {
 fn gpus(find: &Find) -> String {
     let one = |gpu: &crate::config::Gpu| {
         let tick = tick(Field::Gpu, find, "", &gpu.id, &gpu.name);
-        let number = |field: Field, what: &str, empty: &str, unit: &str| {
+        let number = |field: Field, what: &str, empty: &str| {
             let label = format!("{}, {what}", gpu.name);
             typed(
                 &format!("{}-{}", field.id(), gpu.id),
                 field,
                 &gpu.id,
                 &label,
-                find.number(field, &gpu.id),
+                &find.number(field, &gpu.id),
                 empty,
-                unit,
             )
         };
         let price = gpu.dollars_per_hour.0.map_or("unknown".into(), decimal);
-        let owned = number(Field::Owned, "GPUs available", "no limit", "GPUs");
-        let price = number(Field::Prices, "$ per GPU-hour", &price, "$/h");
+        let owned = number(Field::Owned, "GPUs available", "no limit");
+        let price = number(Field::Prices, "$ per GPU-hour", &price);
         format!("<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>")
     };
-    catalog().gpus.gpus.iter().map(one).collect()
+    // Each box has them in its own label.
+    let head = "<div class=\"priced head\" aria-hidden=true><span>GPU</span><span>Number owned</span><span>$ per GPU-hour</span></div>";
+    head.to_owned() + &options::ordered_gpus().map(one).collect::<String>()
 }
 
 /// Checkboxes of the allowed values. If none is ticked, all are allowed.
@@ -191,14 +218,14 @@ fn wish(field: Field, find: &Find) -> String {
         _ if SETTINGS.contains(&field) => "as below",
         _ => "no limit",
     };
-    row(field, &typed(&format!("vary-{}", field.id()), field, "", field.input().label, text, empty, ""))
+    row(field, &typed(&format!("vary-{}", field.id()), field, "", field.input().label, text, empty))
 }
 
-fn typed(id: &str, field: Field, of: &str, label: &str, text: &str, empty: &str, unit: &str) -> String {
+fn typed(id: &str, field: Field, of: &str, label: &str, text: &str, empty: &str) -> String {
     // The only text that may come from someone else: a link holds it.
     let text = text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let (name, issues) = (field.id(), list_id(field));
     format!(
-        r#"<span class="entry"><input type="text" autocomplete="off" spellcheck="false" id="{id}" data-testid="{id}" data-wish="{name}" data-of="{of}" aria-label="{label}" aria-describedby="{issues}" placeholder="{empty}" value="{text}"><span class="unit">{unit}</span></span>"#
+        r#"<span class="entry"><input type="text" autocomplete="off" spellcheck="false" id="{id}" data-testid="{id}" data-wish="{name}" data-of="{of}" aria-label="{label}" aria-describedby="{issues}" placeholder="{empty}" value="{text}"></span>"#
     )
 }

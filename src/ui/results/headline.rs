@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::gauge::Gauge;
-use super::status::{Status, basis_label};
+use super::status::{Refused, Status, basis_label};
 use crate::ui::document::DocumentView;
 use crate::ui::state::{Basis, State};
 use crate::worker::protocol::Verdict;
@@ -26,7 +26,7 @@ pub fn HeadlineView() -> impl IntoView {
     let better = Memo::new(move |_| state.study.with(|study| study.suggestion.document.clone()));
     let nothing = move || better.with(|better| better.blocks.is_empty());
     view! {
-        <div class="lead"><VerdictView /><Status /></div>
+        <div class="lead"><Refused /><VerdictView /><Status /></div>
         <section class="headline" aria-live="polite" aria-label="Headline numbers">
             <p class="bound" aria-hidden="true">{bound}</p>
             <dl class="gauges">

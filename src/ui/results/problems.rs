@@ -61,7 +61,7 @@ fn is_seen(issue: &Issue) -> bool {
         !hidden
             && !folded
             && !scrolled
-            && element.text_content().is_some_and(|text| text.contains(&issue.sentence()))
+            && element.text_content().is_some_and(|text| text.contains(&issue.sentence().replace('`', "")))
     };
     (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).any(shown)
 }

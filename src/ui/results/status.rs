@@ -12,24 +12,30 @@ pub fn Status() -> impl IntoView {
     let label = move || basis_label(basis().as_ref());
     let status = move || state.worker.with(status_id);
     let text = move || state.worker.with(status_text);
-    // Dimming alone would mislead screen reader users, and anyone in a hurry.
+    view! {
+        <div class="status" role="status">
+            <span class="basis" data-testid="basis" data-basis=kind>{label}</span>
+            <span class="worker" data-testid="worker" data-status=status>{text}</span>
+        </div>
+    }
+}
+
+/// That the answer is not that of the form, before anything of it: dimming alone would mislead screen reader users, and
+/// anyone in a hurry.
+#[component]
+pub fn Refused() -> impl IntoView {
+    let state = State::get();
     let refused = move || {
         let answered = state.answer.with(Option::is_some);
         // In that case no input is to blame.
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",
-            (true, true) => "Below: the last valid answer, not that of the marked inputs",
+            (true, true) => "Fix the marked inputs. This is the last valid answer, not theirs:",
             (true, false) => "Fix the marked inputs",
         }
     };
-    view! {
-        <div class="status" role="status">
-            <span class="basis" data-testid="basis" data-basis=kind>{label}</span>
-            <span class="refused" data-testid="refused">{refused}</span>
-            <span class="worker" data-testid="worker" data-status=status>{text}</span>
-        </div>
-    }
+    view! { <p class="refused" role="status" data-testid="refused">{refused}</p> }
 }
 
 fn basis_id(basis: Option<&Basis>) -> &'static str {

@@ -86,11 +86,7 @@ impl Report {
                 Value::Number(number) => {
                     self.take(name, Statistic::Named, number.as_f64().unwrap_or(f64::NAN))
                 }
-                Value::String(text) => {
-                    if let Some(number) = number(text) {
-                        self.take(name, Statistic::Named, number);
-                    }
-                }
+                Value::String(text) => self.take_text(name, Statistic::Named, text),
                 // genai-perf and aiperf: `{"unit": "ms", "avg": 16.3, "p50": 15.9}`.
                 Value::Object(_) => {
                     let named = match value["unit"].as_str() {
@@ -105,6 +101,20 @@ impl Report {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Records a number as printed; text without one is ignored.
+    fn take_text(&mut self, name: &str, statistic: Statistic, text: &str) {
+        let meant = text.split_whitespace().next().and_then(link::pointed);
+        match (number(text), meant) {
+            (Some(number), _) => self.take(name, statistic, number),
+            (None, Some(meant)) if name::of(name, statistic) != Name::Unknown => {
+                let wanted =
+                    format!("`{}` was not read: decimals follow a point, so write {meant}", excerpt(text));
+                self.warn(name, &wanted);
+            }
+            (None, _) => {}
         }
     }
 
@@ -167,7 +177,7 @@ impl Report {
 /// `1,234.5`, `123 ms`, `inf`, `nan`.
 fn number(text: &str) -> Option<f64> {
     let first = text.split_whitespace().next()?;
-    first.replace(',', "").parse().ok()
+    link::ungrouped(first).parse().ok()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::dialects::reports;
-use super::{Report, number, text, values};
+use super::{Report, text, values};
 use crate::config::link::Link;
 use crate::config::measured::given;
 use crate::config::measured::paste::name::Statistic;
@@ -99,9 +99,7 @@ fn of_csv(text: &str) -> Option<Vec<Report>> {
     let report = |row: csv::StringRecord| {
         let mut report = Report::default();
         for (name, value) in head.iter().zip(&row) {
-            if let Some(number) = number(value) {
-                report.take(name, Statistic::Named, number);
-            }
+            report.take_text(name, Statistic::Named, value);
         }
         report
     };

@@ -165,6 +165,9 @@ fn what_is_wrong_is_named() {
         ("Mean TTFT (ms): -3", "a measured time must be a number between 0.001 and 10000000, not `-3`"),
         ("Mean TTFT (ms): nan", "a measured time must be a number between 0.001 and 10000000, not `NaN`"),
         ("Mean TTFT (ms): 0.00", "not `0`"),
+        ("Mean TTFT (ms): 123,45", "write 123.45"),
+        ("| Mean TTFT (ms) | 123,45 |", "write 123.45"),
+        ("{\"mean_ttft_ms\": \"123,45\"}", "write 123.45"),
         ("Output token throughput (tok/s): 1e12", "not `1000000000000`"),
         ("Mean TTFT (h): 3", "`Mean TTFT (h)`: unknown unit: expected ms"),
         ("Mean TTFT: 3", "it has no unit"),
@@ -176,6 +179,7 @@ fn what_is_wrong_is_named() {
         assert_eq!(shown, "", "{text}");
         assert!(issues.iter().any(|issue| issue.contains(expected)), "{text}: {issues:?}");
     }
+    assert_eq!(of_default("Mean TTFT (ms): 1,234.5").0, "ttft-1234.5");
     let (shown, issues) =
         of_default("Mean TTFT (ms): 5\nMean TTFT (ms): 7\nFlux capacity (GW): 1.21\nTPOT (ms): 0");
     assert_eq!(shown, "ttft-7");

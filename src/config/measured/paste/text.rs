@@ -1,7 +1,7 @@
 //! Printed reports: lines with a name and a number, or a table with a column of means.
 
+use super::Report;
 use super::name::{self, Name, Statistic};
-use super::{Report, number};
 
 /// Cell separators of a table.
 const BARS: [char; 3] = ['|', '│', '┃'];
@@ -26,8 +26,8 @@ pub fn report(text: &str) -> Report {
                 ([None, None], Some(columns)) => {
                     for (column, statistic) in columns.into_iter().zip([Statistic::Mean, Statistic::Median]) {
                         let cell = column.and_then(|column| values.get(column));
-                        if let Some(number) = cell.and_then(|cell| number(cell)) {
-                            report.take(name, statistic, number);
+                        if let Some(cell) = cell {
+                            report.take_text(name, statistic, cell);
                         }
                     }
                 }
@@ -46,12 +46,14 @@ pub fn report(text: &str) -> Report {
 
 /// A name and its value. Log lines have no number there.
 fn pair(report: &mut Report, name: &str, value: &str) {
-    let Some(number) = number(value).filter(|_| name.contains(char::is_alphabetic)) else { return };
+    if !name.contains(char::is_alphabetic) {
+        return;
+    }
     // `Mean TTFT: 123 ms`.
     match value.split_whitespace().nth(1) {
         Some(unit) if !name.contains('(') => {
-            report.take(&format!("{name} ({unit})"), Statistic::Named, number)
+            report.take_text(&format!("{name} ({unit})"), Statistic::Named, value)
         }
-        _ => report.take(name, Statistic::Named, number),
+        _ => report.take_text(name, Statistic::Named, value),
     }
 }

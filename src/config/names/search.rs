@@ -1,0 +1,69 @@
+//! Finds catalog models by words of their names, as people say them: `llama 70b`.
+
+use super::{KNOWN, Known};
+use crate::config::Model;
+use crate::config::catalog::POPULAR;
+
+/// How well a name matches `words`, in lower case: lower is better. `None` if a word is in neither the name nor the
+/// `facts`.
+pub fn rank(name: &str, facts: &str, words: &[&str]) -> Option<u8> {
+    let name = name.to_lowercase();
+    let all = format!("{name}\n{facts}").to_lowercase();
+    if !words.iter().all(|word| all.contains(word)) {
+        return None;
+    }
+    Some(match words.first() {
+        Some(first) if name.starts_with(first) => 0,
+        Some(_) if words.iter().all(|word| name.contains(word)) => 1,
+        _ => 2,
+    })
+}
+
+/// The place of a model among those often measured; the others follow.
+pub fn popularity(id: &str) -> usize {
+    let [models, _] = POPULAR;
+    models.iter().position(|popular| *popular == id).unwrap_or(models.len())
+}
+
+/// The models whose names have all `words`, in lower case, the best match first.
+pub fn search(words: &[&str]) -> Vec<&'static Model> {
+    let ranked = |known: &'static Known| {
+        let name = spoken(&known.model.name);
+        let holds = words.iter().all(|word| holds(&name.to_lowercase(), word));
+        Some((rank(name, "", words).filter(|_| holds)?, known))
+    };
+    let mut found: Vec<(u8, &Known)> = KNOWN.iter().filter_map(ranked).collect();
+    let squeezed = squeeze(&words.concat());
+    found.sort_by_key(|(rank, known)| (squeeze(&known.base) != squeezed, *rank, popularity(&known.model.id)));
+    found.into_iter().map(|(_, known)| known.model).collect()
+}
+
+/// Whether a name has a word whose numbers are whole: `3` is in `qwen3-8b` and `llama-3.1`, and in neither `32b` nor
+/// `1.3b`.
+fn holds(name: &str, word: &str) -> bool {
+    let digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+    name.match_indices(word).any(|(at, _)| {
+        let (before, after) = (name[..at].chars().next_back(), name[at + word.len()..].chars().next());
+        !(digit(word.chars().next()) && (digit(before) || before == Some('.')))
+            && !(digit(word.chars().next_back()) && digit(after))
+    })
+}
+
+/// A model's name without its publisher: `Llama-3.1-70B`, also of `meta-llama/Meta-Llama-3.1-70B`.
+pub fn spoken(name: &str) -> &str {
+    let name = name.split_once('/').map_or(name, |(_, name)| name);
+    ["Meta-", "NVIDIA-"].iter().find_map(|maker| name.strip_prefix(maker)).unwrap_or(name)
+}
+
+/// Whether a catalog model's name begins with this word, in lower case.
+pub fn begins_name(word: &str) -> bool {
+    KNOWN.iter().any(|known| {
+        let base = &known.base;
+        let ends = |rest: &str| !rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        base.strip_prefix(word).is_some_and(|rest| word.len() > 3 || ends(rest))
+    })
+}
+
+fn squeeze(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).collect()
+}

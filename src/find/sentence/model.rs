@@ -1,0 +1,235 @@
+//! The models that a text names, by published names or words of names: `llama 3.1 8b`, `deepseek r1`, `qwen 32b`.
+
+use super::{FILLERS, SEPARATORS, is_unit, wishes};
+use crate::config::link::Link;
+use crate::config::names::{begins_name, resolve, search, spoken};
+use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
+
+/// Words of a request that no name of a model has.
+const OTHERS: [&str; 14] = [
+    "ttft",
+    "tpot",
+    "itl",
+    "e2e",
+    "latency",
+    "disaggregated",
+    "disaggregation",
+    "pools",
+    "pd",
+    "mtp",
+    "drafting",
+    "accepted",
+    "request",
+    "rate",
+];
+/// Most other models named beside the one taken.
+const NAMED: usize = 3;
+
+/// Sets the models named in `text`, of which the last counts. Returns the rest of the text, and how many there are.
+///
+/// # Errors
+/// A name that the catalog does not have, with similar ones: another model would mislead.
+pub fn take(text: &str, link: &mut Link, issues: &mut Vec<Issue>) -> Result<(String, u32), Issue> {
+    let (mut rest, mut count) = (Vec::new(), 0);
+    for clause in text.split(SEPARATORS) {
+        let words: Vec<&str> = clause.split_whitespace().collect();
+        let mut at = 0;
+        while at < words.len() {
+            let name = phrase(&words[at..]);
+            let found = if name.first().is_some_and(|word| begins(word)) { named(name)? } else { None };
+            let Some((length, taken)) = found else {
+                rest.push(words[at]);
+                at += 1;
+                continue;
+            };
+            (at, count) = (at + length, count + 1);
+            issues.extend(taken.issues);
+            link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
+            link.scenario.weights = taken.weights;
+        }
+        // What belongs to one clause does not continue in the next.
+        rest.push(",");
+    }
+    Ok((rest.join(" "), count))
+}
+
+struct Taken {
+    model: &'static Model,
+    weights: Option<Dtype>,
+    issues: Vec<Issue>,
+}
+
+/// The words from the first on that may be one name.
+fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
+    let may_be = |(at, word): (usize, &&str)| {
+        let word = word.to_lowercase();
+        let next = words.get(at + 1).map(|next| next.to_lowercase());
+        let digits =
+            word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
+        let (number, unit) = word.split_at(digits);
+        let is_amount = match (number.is_empty(), unit.is_empty()) {
+            (true, _) => word.starts_with('$') || word.starts_with('/'),
+            (false, true) => next.is_some_and(|next| is_unit(&next)),
+            (false, false) => is_unit(unit),
+        };
+        let is_percentile = word.strip_prefix('p').is_some_and(|number| number.parse::<f64>().is_ok());
+        let is_other = FILLERS.contains(&&*word) || OTHERS.contains(&&*word) || is_unit(&word);
+        !(is_amount || is_percentile || is_other) && wishes(&word).is_empty()
+    };
+    let length = words.iter().enumerate().take_while(|entry| may_be(*entry)).count();
+    &words[..length]
+}
+
+/// Whether a name of a model may begin with `word`.
+fn begins(word: &str) -> bool {
+    let word = word.to_lowercase();
+    let letters = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
+    let has_digit = word.contains(|letter: char| letter.is_ascii_digit());
+    let is_family =
+        letters > 1 && begins_name(&word[..letters]) && (has_digit || letters == word.len() || letters > 3);
+    is_family
+        || is_size(&word)
+        || is_part(&word)
+        || looks_named(&word)
+        || (letters > 1 && resolve(&word).is_ok())
+}
+
+/// `70b`, `8x7b`, `1.5b`.
+fn is_size(word: &str) -> bool {
+    let number = word.strip_suffix('b').unwrap_or_default();
+    number.starts_with(|letter: char| letter.is_ascii_digit())
+        && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.' || letter == 'x')
+}
+
+/// `r1` of `DeepSeek-R1`: a word of some name, with a number.
+fn is_part(word: &str) -> bool {
+    let is_mixed = word.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && word.contains(|letter: char| letter.is_ascii_digit());
+    let has = |model: &Model| spoken(&model.name).to_lowercase().split(['-', '_']).any(|part| part == word);
+    is_mixed && search(&[word]).into_iter().any(has)
+}
+
+/// `claude-3`, `some/Model-7B`: like a published name, whether or not there is one.
+fn looks_named(word: &str) -> bool {
+    let head = word.split(['-', '/']).next().unwrap_or_default();
+    let is_word = head.len() > 3 && head.chars().all(|letter| letter.is_ascii_alphabetic());
+    is_word && head.len() < word.len() && word.contains(|letter: char| letter.is_ascii_digit())
+}
+
+/// The model that as many of these words as possible name, and how many they are.
+///
+/// # Errors
+/// If the words, or a size or version after them, name none of the catalog.
+fn named(words: &[&str]) -> Result<Option<(usize, Taken)>, Issue> {
+    let found = (1..=words.len()).rev().find_map(|length| Some((length, find(&words[..length])?)));
+    let is_number = |word: &&&str| word.parse::<f64>().is_ok();
+    let length = found.as_ref().map_or(1, |(length, _)| *length);
+    let of_name = |word: &&&str| is_number(word) || is_size(&word.to_lowercase());
+    let more = words[length..].iter().take_while(of_name).count();
+    if found.is_some() && more == 0 {
+        return Ok(found);
+    }
+    Err(unknown(&words[..length + more].join(" ")))
+}
+
+fn find(words: &[&str]) -> Option<Taken> {
+    let name = words.join("-");
+    if let Ok(resolved) = resolve(&name) {
+        return Some(Taken { model: resolved.model, weights: resolved.weights, issues: resolved.issues });
+    }
+    let small = name.to_lowercase();
+    let parts: Vec<&str> = small
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '.')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let found = search(&parts);
+    let (model, others) = found.split_first()?;
+    let others: Vec<&str> = others.iter().take(NAMED).map(|model| spoken(&model.name)).collect();
+    let also = if others.is_empty() { String::new() } else { format!("; others are {}", others.join(", ")) };
+    let text = format!("`{}` is read as {}{also}", excerpt(&words.join(" ")), model.name);
+    Some(Taken { model, weights: None, issues: vec![Issue::note(Field::Model, text)] })
+}
+
+/// That there is no such model, with those of the same family where no name is alike.
+fn unknown(name: &str) -> Issue {
+    let text = resolve(name).err().unwrap_or_default();
+    let small = name.to_lowercase();
+    let family = small.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
+    let near: Vec<&str> = search(&[family])
+        .into_iter()
+        .filter(|_| !family.is_empty())
+        .take(NAMED)
+        .map(|model| &*model.name)
+        .collect();
+    let text = match text.contains("Did you mean") || near.is_empty() {
+        true => text,
+        false => {
+            format!("the catalog has no model `{}`. Did you mean one of {}?", excerpt(name), near.join(", "))
+        }
+    };
+    Issue::error(Field::Model, text).with_given(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use crate::config::link::{self, Link};
+    use crate::config::{Issue, Scenario};
+
+    fn model(text: &str) -> (String, Vec<Issue>) {
+        let (link, issues) =
+            read(text, Link::new(Scenario::default())).expect("something of it is understood");
+        (link.scenario.model.id().to_owned(), issues)
+    }
+
+    #[test]
+    fn models_are_named_as_people_say_them() {
+        for (text, id) in [
+            ("llama 3.1 8b", "llama-3.1-8b"),
+            ("Llama 3.3 70B 20 requests/s on h100", "llama-3.3-70b-instruct"),
+            ("20 rps of deepseek r1, TPOT 30 ms", "deepseek-r1"),
+            ("r1, 64 clients", "deepseek-r1"),
+            ("gpt oss 120b fp8", "gpt-oss-120b"),
+            ("qwen 3 32b", "qwen3-32b"),
+            ("mixtral 8x7b", "mixtral-8x7b-v0.1"),
+            ("mistral 7b 8 GPUs", "mistral-7b-instruct-v0.3"),
+            ("meta-llama/Meta-Llama-3.1-70B", "llama-3.1-70b"),
+        ] {
+            let (found, issues) = model(text);
+            assert_eq!(found, id, "{text}");
+            assert!(!issues.iter().any(|issue| issue.text.contains("ignored")), "{text}: {issues:?}");
+        }
+    }
+
+    #[test]
+    fn of_several_models_the_pickers_first_is_taken_and_said() {
+        for text in ["llama 70b, 20 requests/s", "llama 70b 20 requests/s", "70b, 20 requests/s"] {
+            let (found, issues) = model(text);
+            assert!(found.starts_with("llama-3") && found.contains("70b"), "{text}: {found}");
+            let name = &crate::config::catalog::catalog().model(&found).expect("it is known").name;
+            assert!(issues.len() == 1 && issues[0].text.contains(&**name), "{text}: {issues:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_not_known_is_an_error_with_suggestions() {
+        for (text, near) in [
+            ("gpt-5 10 req/s", "gpt-oss"),
+            ("10 rps, llama 3.1 9b", "Llama-3.1"),
+            ("llama 5, 20 rps", "lama-"),
+            ("claude-3-opus 10 rps", "config.json"),
+            ("20 rps of 71b", "config.json"),
+        ] {
+            let (link, _) = link::decode("m=qwen3-8b");
+            let refused = read(text, link).expect_err(text);
+            assert!(refused.is_error() && refused.text.contains(near), "{text}: {}", refused.text);
+        }
+    }
+
+    #[test]
+    fn other_words_are_no_models() {
+        for text in ["20 rps on h100-sxm, p99, 8k in", "max 8 GPUs, mi300x, TTFT 1 s", "tp8 20 rps"] {
+            assert_eq!(model(text).0, Scenario::default().model.id(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The recommendation in a sentence, with the chance that it meets the limits.
+
+use super::{is_affordable, open, sentence};
+use crate::config::Issue;
+use crate::find::{Answer, Plan};
+use crate::study::Block;
+use crate::units::{Dollars, chance};
+
+/// Probabilities of meeting the limits below which a plan is no recommendation, and from which on it is a safe one.
+const UNSURE: f64 = 2.0 / 3.0;
+const SAFE: f64 = 0.8;
+
+pub fn lead(answer: &Answer) -> Block {
+    let best = match (&answer.nearest, answer.plans.first()) {
+        (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
+        (None, Some(best)) => best,
+        (None, None) if answer.finished => {
+            let issue = answer.issues.iter().find(|issue| issue.is_error());
+            return Block::text(issue.map_or_else(|| "Nothing was found".into(), Issue::sentence) + ".");
+        }
+        (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
+    };
+    let is_unsure = best.keeps_with.is_some_and(|sure| sure < UNSURE);
+    let so_far = if answer.finished { "" } else { " so far" };
+    let [begin, after] = match is_unsure {
+        true => [format!("Cheapest{so_far}, but it may miss the limits"), String::new()],
+        false => ["Best".to_owned(), so_far.to_owned()],
+    };
+    let sure = best.keeps_with.map(|sure| format!("{} sure to meet the limits", chance(sure)));
+    let mut text = after;
+    text += &match (best.dollars_per_hour, best.dollars_per_million_total) {
+        (Some(hour), Some(total)) => format!(
+            ": {} per hour{}. An API below {} per million tokens, prompt and output together, is cheaper at this load.",
+            Dollars(hour).print(),
+            sure.map_or_else(String::new, |sure| format!(", {sure}")),
+            Dollars(total).print(),
+        ),
+        _ => sure.map_or_else(String::new, |sure| format!(": {sure}")) + ". It has no known price.",
+    };
+    if let Some(broken) = &best.one_less {
+        text += &format!(" With one replica fewer, {}.", broken.text);
+    }
+    let mut spans = vec![begin.into(), ": ".into(), open(best), text.into()];
+    let is_shown = |plan: &&Plan| is_affordable(plan, Some(best));
+    let surer = answer.plans.iter().filter(is_shown).find_map(|plan| Some((plan, safe(plan)?)));
+    if let Some((plan, sure)) = surer.filter(|_| is_unsure) {
+        let more = plan.dollars_per_hour.zip(best.dollars_per_hour).map(|(own, best)| own - best);
+        let cost = match more {
+            Some(more) if more > 0.0 => format!("costs {} per hour more", Dollars(more).print()),
+            Some(_) => "costs no more".to_owned(),
+            None => "has no known price".to_owned(),
+        };
+        spans.extend([" ".into(), open(plan), format!(" is {} sure and {cost}.", chance(sure)).into()]);
+    }
+    Block::spans(spans)
+}
+
+fn safe(plan: &Plan) -> Option<f64> {
+    plan.keeps_with.filter(|sure| *sure >= SAFE)
+}
+
+/// `93 %`; below two thirds also what that means.
+pub fn sureness(sure: f64) -> String {
+    if sure < UNSURE { format!("{}, may miss", chance(sure)) } else { chance(sure) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(name: &str, dollars: f64, sure: Option<f64>) -> Plan {
+        Plan {
+            name: name.into(),
+            dollars_per_hour: Some(dollars),
+            dollars_per_million_total: Some(1.0),
+            keeps_with: sure,
+            ..Plan::default()
+        }
+    }
+
+    fn said(plans: Vec<Plan>) -> String {
+        let answer = Answer { plans, finished: true, ..Answer::default() };
+        match lead(&answer) {
+            Block::Text(text) => text.spans.into_iter().map(|span| span.text).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_best_plan_says_how_sure_it_is() {
+        let sure = said(vec![plan("one", 4.0, Some(0.91)), plan("two", 6.0, Some(0.95))]);
+        assert!(sure.starts_with("Best") && sure.contains("91 %") && !sure.contains("two"), "{sure}");
+        let unknown = said(vec![plan("one", 4.0, None)]);
+        assert!(unknown.starts_with("Best") && !unknown.contains('%'), "{unknown}");
+    }
+
+    #[test]
+    fn an_unsure_plan_names_a_safe_one_that_is_shown() {
+        let plans = |dollars| {
+            vec![
+                plan("one", 4.0, Some(0.61)),
+                plan("two", 5.0, Some(0.7)),
+                plan("three", dollars, Some(0.85)),
+            ]
+        };
+        let named = said(plans(6.0));
+        assert!(!named.starts_with("Best") && named.contains("61 %"), "{named}");
+        assert!(
+            ["three", "85 %", "$2.00"].iter().all(|part| named.contains(part)) && !named.contains("two"),
+            "{named}"
+        );
+        let dear = said(plans(60.0));
+        assert!(!dear.contains("three") && dear.contains("61 %"), "{dear}");
+        assert!(sureness(0.5).len() > sureness(0.9).len());
+    }
+}
