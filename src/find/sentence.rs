@@ -278,9 +278,9 @@ mod tests {
     #[test]
     fn hardware_formats_and_budgets_are_wishes() {
         let (link, _) = said(
-            "qwen3-32b 64 clients 2048 in 256 out p95 on h200 b200 vllm fp8 16 GPUs $40/h disaggregated max load MTP 2 accepted 1.5",
+            "qwen3-32b 64 clients 2048 in 256 out p95 on h200-sxm mi300x vllm fp8 16 GPUs $40/h disaggregated max load MTP 2 accepted 1.5",
         );
-        let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,b200~engine~vllm~weights~fp8~drafted~0,2~accepted~1.5~prefill_workers~all~budget_gpus~16~budget_dollars~40~most~yes";
+        let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,mi300x~engine~vllm~weights~fp8~drafted~0,2~accepted~1.5~prefill_workers~all~budget_gpus~16~budget_dollars~40~most~yes";
         assert_eq!(link, wanted);
     }
 

@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_queue_that_grows_is_further_off_than_any_limit() {
         let saturation = Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5 });
-        let found = broken(&Run { saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
+        let found = broken(&Run { load: 9.0, saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
         assert_eq!((found.field, found.text.as_str()), (Field::Rate, "9 requests/s arrive and 3 are served"));
         assert!(excess(&found) > FAR);
     }
