@@ -68,7 +68,7 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
 /// A format chosen for the model before, which is not what this one is published in.
 fn kept_format(scenario: &Scenario) -> Option<String> {
     let (weights, published) = (scenario.weights?, scenario.model.record()?.weights);
-    let [chosen, published] = [weights, published].map(Dtype::id).map(str::to_uppercase);
+    let [chosen, published] = [weights, published].map(Dtype::id).map(str::to_ascii_uppercase);
     (chosen != published).then(|| format!("Weights stay {chosen}; this model is published in {published}"))
 }
 
