@@ -31,9 +31,13 @@ pageTest("what is said in one line leads to a plan that meets it, in two actions
   await say.press("Enter");
   await fragmentHolds(page, { m: "llama-3.3-70b-instruct", r: "20", st: "1000", sp: "30" });
   await found(page);
-  assert.match(await lead(page), /^Best: \d+ x B200, NVFP4, TensorRT-LLM, TP \d: \$[\d.]+ per hour/);
+  assert.match(await lead(page), /: \d+ x B200, NVFP4, TensorRT-LLM, TP \d: \$[\d.]+ per hour, \d+ % sure/);
   const cells = await rows(page).first().locator("td").allTextContents();
   assert.ok(parseFloat(cells[4]) >= 99, `${cells}`);
+  await say.fill("gpt-5, 10 req/s");
+  await say.press("Enter");
+  await page.locator("#say-issues [data-severity=error]", { hasText: "gpt-5" }).waitFor();
+  await fragmentHolds(page, { m: "llama-3.3-70b-instruct", r: "20" });
   await say.fill("please hurry");
   await say.press("Enter");
   await page.locator("#say-issues [data-severity=error]").waitFor();
@@ -123,15 +127,15 @@ pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ 
 });
 
 for (const [name, fragment, field, says] of [
-  ["limits that nothing meets name the one that binds and what comes nearest", `${small.replace("sp=30", "sp=0.5")}&f=gpu~l40s~engine~vllm`, "slo_tpot", /closest is .*TPOT is .* the limit is/],
-  ["a fleet that is too small says what would do", `${small.replace("r=8", "r=400")}&f=gpu~h100-sxm~engine~vllm~budget_gpus~1`, "budget_gpus", /needs \d+ GPUs of the 1 allowed/],
+  ["limits that nothing meets name the one that binds and what comes nearest", `${small.replace("sp=30", "sp=0.5")}&f=gpu~l40s~engine~vllm`, "slo_tpot", /closest is .*TPOT is .* limit/],
+  ["a fleet that is too small says what would do", `${small.replace("r=8", "r=400")}&f=gpu~h100-sxm~engine~vllm~budget_gpus~1`, "budget_gpus", /needs \d+ GPUs, and only 1 is available/],
   ["a budget below one GPU", `${small}&f=gpu~h100-sxm~budget_dollars~0.1`, "budget_dollars", /less than one GPU/],
   ["a budget that is no number", `${small}&f=budget_gpus~many`, "budget_gpus", /a whole number between/],
   ["a model that fits nowhere", "v=1&m=deepseek-r1&r=1&sp=50&f=gpu~l4,rtx-4090~engine~vllm", "gpu", /lacks/],
   ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /None of the GPUs to try is owned/],
-  ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "rate", /needs a bound/],
+  ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "most", /needs a bound: give Max GPUs/],
   ["a day of two hours", `${small}&f=gpu~l40s~day~1,2`, "day", /24 rates/],
-  ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /give `accepted`/],
+  ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /no default is known: give [A-Z]/],
   ["a static batch is not a serving load", "v=1&b=8&f=all", "batch", /not a serving load/],
 ]) {
   pageTest(`${name}, beside its field`, { timeout }, async ({ page, open }) => {
@@ -139,6 +143,32 @@ for (const [name, fragment, field, says] of [
     assert.match(await issue(page, field), says);
   });
 }
+
+pageTest("a number with a decimal comma is kept, marked and named in its row", { timeout }, async ({ page, open }) => {
+  await open(`${small}&f=gpu~l40s,l4`);
+  await found(page);
+  await page.getByTestId("vary-gpus").locator("summary").click();
+  const [own, other] = [page.getByTestId("owned-l40s"), page.getByTestId("owned-l4")];
+  await own.fill("1,5");
+  await own.press("Enter");
+  assert.match(await issue(page, "owned"), /L40S/);
+  assert.deepEqual([await own.inputValue(), await own.getAttribute("aria-invalid"), await other.getAttribute("aria-invalid")], ["1,5", "true", "false"]);
+  await own.fill("1,500");
+  await own.press("Enter");
+  await fragmentHolds(page, { f: "gpu~l40s,l4~owned~l40s,1500" });
+  await page.locator("[data-testid=owned-l40s][aria-invalid=false]").waitFor();
+});
+
+pageTest("Find lists GPUs in the order of the list of GPUs", { timeout }, async ({ page, open }) => {
+  await open(small);
+  await settled(page);
+  const listed = await page.locator("[data-testid=gpu] option").evaluateAll((all) => all.map((option) => option.value));
+  assert.ok(listed.length > 1);
+  await choose(page, "mode-find");
+  await page.getByTestId("vary-gpus").waitFor();
+  const tried = await page.locator("input[data-wish=gpu]").evaluateAll((all) => all.map((box) => box.dataset.of));
+  assert.deepEqual(tried, listed);
+});
 
 for (const [theme, viewport] of [["light", desktop], ["dark", phone]]) {
   const name = viewport === phone ? "phone" : "desktop";

@@ -70,6 +70,9 @@ fn issues_of_a_links_search_are_on_the_boxes_of_the_page_and_name_them() {
         let said = issue.sentence();
         assert_eq!(issue.field, field, "{find}: {said}");
         assert!(said.contains(label), "{find}: {said}");
-        assert!(!said.contains('_') && !said.contains(&format!("`{}`", field.id())) && !said.contains('"'), "{find}: {said}");
+        assert!(
+            !said.contains('_') && !said.contains(&format!("`{}`", field.id())) && !said.contains('"'),
+            "{find}: {said}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{check, link};
+use rooflight::config::{Field, check, link};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::{finish, plan};
 use rooflight::study::{Span, Topic};
@@ -69,6 +69,27 @@ fn a_comparison_starts_with_another_gpu_and_another_engine() {
     assert!(row("TPOT").cells[2].text.ends_with("%)"), "differences, not numbers alone");
     let removed = spans(&document).into_iter().find(|span| span.text == "remove").expect("a link");
     assert_eq!(link::decode(&removed.link).0.compared.len(), 1);
+}
+
+#[test]
+fn compared_formats_have_their_names_and_a_copy_is_no_suggestion() {
+    let document = study(
+        Topic::Compare,
+        "",
+        "v=1&m=llama-3.1-8b&g=h100-sxm&vs=v~1~m~llama-3.1-8b~g~h100-sxm~w~fp8~kv~fp8",
+    );
+    let [table] = tables(&document)[..] else { panic!("one table") };
+    let cells = |name: &str| {
+        let row = table.rows.iter().find(|row| row.cells[0].text == name).expect("a row");
+        row.cells[1..].iter().map(|cell| cell.text.clone()).collect::<Vec<_>>()
+    };
+    for field in [Field::Weights, Field::Kv] {
+        assert_eq!(cells(field.input().label), ["BF16", "FP8"], "{field:?}");
+    }
+    let all = spans(&document);
+    let at = |text: &str| all.iter().position(|span| span.text.contains(text)).expect("a span");
+    let between = &all[at("copy of this") + 1..at("H200 SXM")];
+    assert!(between.iter().any(|span| span.text.contains('.')), "a sentence ends in between: {between:?}");
 }
 
 #[test]

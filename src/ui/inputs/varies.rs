@@ -44,7 +44,7 @@ fn controls(state: State) -> AnyView {
     let of = |field| allowed(field, &find, &scenario);
     let apart = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
     let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{apart}</span>"));
-    let most = tick(Field::Most, &find, "", "yes", "The largest load within the limits and the budget");
+    let most = tick(Field::Most, &find, "", "yes", "Find the largest load");
     let capacity =
         row(Field::Most, &format!("<span class=segments>{most}</span>")) + &wish(Field::Day, &find);
     let parts: [(String, &'static [Field]); 9] = [
@@ -189,7 +189,7 @@ fn gpus(find: &Find) -> String {
         format!("<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>")
     };
     // Each box has them in its own label.
-    let head = "<div class=\"priced head\" aria-hidden=true><span>GPU</span><span>Number owned</span><span>$ per GPU-hour</span></div>";
+    let head = "<div class=\"priced head\" aria-hidden=true><span>GPU</span><span>Number owned</span><span>$ per hour</span></div>";
     head.to_owned() + &options::ordered_gpus().map(one).collect::<String>()
 }
 
