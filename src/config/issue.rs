@@ -90,7 +90,7 @@ impl Issue {
                 (None, _) => part.to_owned(),
             }
         };
-        let is_paired = self.text.matches('`').count() % 2 == 0;
+        let is_paired = self.text.matches('`').count().is_multiple_of(2);
         match is_paired && self.field != Field::Link {
             true => self.text.split('`').enumerate().map(label).collect(),
             false => self.text.clone(),
