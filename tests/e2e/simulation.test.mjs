@@ -186,7 +186,7 @@ pageTest("a trace is replayed, at its own pace and at another, and removed", {},
 
 for (const [text, said] of [
   ["time,prompt\n1,2", /no output/],
-  ["arrival,prompt,output\n0,10,5\n-1,10,5", /Line 3: `-1` is not a time/],
+  ["arrival,prompt,output\n0,10,5\n-1,10,5", /Line 3: -1 is not a time/],
   ["arrival,prompt,output\n0,10,5\n1,200000,5", /Request 1 .*leave it out, or shorten it/],
 ]) {
   pageTest(`a trace is refused by name: ${said}`, {}, async ({ page, open }) => {
