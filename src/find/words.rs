@@ -52,7 +52,17 @@ pub fn broken(run: &Run, load: Load) -> Broken {
     let worst = over.max_by(|a, b| (a.at / a.limit).total_cmp(&(b.at / b.limit)));
     match worst {
         Some(kept) => {
-            let text = limit(kept.field, kept.at, kept.limit, wanted);
+            // Between two requests the quantile may be within the limit where the share is not.
+            let text = if kept.at > kept.limit {
+                limit(kept.field, kept.at, kept.limit, wanted)
+            } else {
+                let (name, asked) = (metric(kept.field), Seconds(kept.limit).print());
+                format!(
+                    "{name} is within {asked} for {} of requests; it must be for {}",
+                    percent(kept.share),
+                    percent(wanted)
+                )
+            };
             Broken { field: kept.field, at: kept.at, limit: kept.limit, text }
         }
         None => {

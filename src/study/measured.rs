@@ -78,7 +78,7 @@ pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item
         _ => return Line::default(),
     };
     let dots = cases.flat_map(|(at, case)| {
-        let own = case.scenario.measured.of(own).value().filter(|_| std::ptr::eq(case, study.own()));
+        let own = study.link.comparable().of(own).value().filter(|_| std::ptr::eq(case, study.own()));
         let others = of_evidence(study, case).filter_map(move |point| point.measured.get(index).copied());
         own.into_iter().chain(others).map(move |ms| (at, ms * 1e-3))
     });

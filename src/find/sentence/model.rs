@@ -69,7 +69,7 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
         let (number, unit) = word.split_at(digits);
         let is_amount = match (number.is_empty(), unit.is_empty()) {
             (true, _) => word.starts_with('$') || word.starts_with('/'),
-            (false, true) => next.is_some_and(|next| is_unit(&next)),
+            (false, true) => next.is_some_and(|next| is_counted(&next)),
             (false, false) => is_unit(unit),
         };
         let is_percentile = word.strip_prefix('p').is_some_and(|number| number.parse::<f64>().is_ok());
@@ -78,6 +78,15 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     };
     let length = words.iter().enumerate().take_while(|entry| may_be(*entry)).count();
     &words[..length]
+}
+
+/// Whether a number before this word counts it: `8 h100`, `4 x`, `64 sessions`.
+fn is_counted(word: &str) -> bool {
+    let begins = |begin: &&str| word.starts_with(*begin);
+    is_unit(word)
+        || !wishes(word).is_empty()
+        || ["x", "×"].contains(&word)
+        || ["replica", "session", "quer"].iter().any(|begin| begins(&begin))
 }
 
 /// Whether a name of a model may begin with `word`.
@@ -198,6 +207,18 @@ mod tests {
             let (found, issues) = model(text);
             assert_eq!(found, id, "{text}");
             assert!(!issues.iter().any(|issue| issue.text.contains("ignored")), "{text}: {issues:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_before_what_it_counts_is_no_part_of_a_name() {
+        for (text, id) in [
+            ("qwen3-32b 2 B200, 20 rps", "qwen3-32b"),
+            ("qwen3-8b 8 h100 10 rps", "qwen3-8b"),
+            ("llama 3.3 70b 4 x H100 at 20 rps", "llama-3.3-70b-instruct"),
+            ("qwen3-8b 64 sessions", "qwen3-8b"),
+        ] {
+            assert_eq!(model(text).0, id, "{text}");
         }
     }
 

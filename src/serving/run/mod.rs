@@ -191,7 +191,7 @@ impl Runner {
     fn with_capacity(&self, mut run: Run) -> Run {
         if let Some(saturation) = &mut run.saturation {
             saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
-            run.sustained_per_s = saturation.served_per_s;
+            run.sustained_per_s = saturation.served_per_s.min(self.setup.requests_at(run.load));
         }
         run
     }
@@ -210,7 +210,8 @@ impl Runner {
         let power = Power::of(setup, dynamic, metrics.output_per_s, metrics.requests_per_s);
         let arriving = load.is_rate().then(|| setup.requests_at(load.amount()));
         let served = run.saturation.map(|saturation| saturation.served_per_s);
-        let sustained_per_s = served.or(arriving).unwrap_or(metrics.requests_per_s);
+        let least = served.into_iter().chain(arriving).reduce(f64::min);
+        let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
         Ok(Run { power, sustained_per_s, ..run })
     }
 
@@ -242,8 +243,10 @@ impl Runner {
     pub fn capacity(&self) -> Option<f64> {
         let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
-        let of_replica = of_rank.saturating_mul(self.policy.ranks).min(sweep::MOST_CLIENTS);
-        let slots = of_replica.saturating_mul(self.setup.replicas);
+        // Workers of pools are simulated together, of replicas only one.
+        let together = if self.prefill.is_some() { self.setup.replicas } else { 1 };
+        let simulated = of_rank.saturating_mul(self.policy.ranks).saturating_mul(together);
+        let slots = simulated.min(sweep::MOST_CLIENTS).saturating_mul(self.setup.replicas / together);
         let load =
             if self.setup.session().is_some() { Load::Sessions(slots) } else { Load::Concurrency(slots) };
         // No think time while others could be served.

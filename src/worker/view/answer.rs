@@ -128,7 +128,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
             (Basis::Roofline, ..) | (_, None, _) => return None,
             (.., Some(_)) => "no measured run with workers for prefill and for decode stands behind it",
             _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
-            _ => "it is for another release of the models",
+            _ => "the calibration gives none for these models",
         };
         return Some(format!("The physics alone, without bands: {why}."));
     };
