@@ -82,11 +82,10 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 
 /// Whether a number before this word counts it: `8 h100`, `4 x`, `64 sessions`.
 fn is_counted(word: &str) -> bool {
-    let begins = |begin: &&str| word.starts_with(*begin);
     is_unit(word)
         || !wishes(word).is_empty()
         || ["x", "×"].contains(&word)
-        || ["replica", "session", "quer"].iter().any(|begin| begins(&begin))
+        || ["replica", "session", "quer"].iter().any(|begin| word.starts_with(begin))
 }
 
 /// Whether a name of a model may begin with `word`.
