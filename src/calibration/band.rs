@@ -123,8 +123,8 @@ impl UncertainFigure {
         }
     }
 
-    /// The same, given its values on the edges of the band of step times ([`Posterior::edges`]), in any order: where it does
-    /// not follow them evenly, its derivative says little about these.
+    /// The same from its values at both edges of the step-time band ([`Posterior::edges`]), in any order: near saturation
+    /// a figure responds nonlinearly.
     pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2]) -> Band {
         let of_waiting = posterior.variance([0.0, 0.0, self.response[2]]);
         let others = OF_80_PERCENT.powi(2) * (of_waiting + self.noise);

@@ -71,7 +71,7 @@ impl ConfigPoint {
         format!("{}x{layers}", model.hidden)
     }
 
-    /// Labels by number: a hash of the value, since strings would be compared by the hundred thousand.
+    /// Labels are hashed: a posterior compares many thousands of pairs.
     pub fn place(&self) -> Place {
         let mut labels = [0; Label::COUNT];
         Label::VARIANTS.iter().for_each(|&label| labels[label as usize] = self.number(label));

@@ -35,8 +35,8 @@ impl Posterior {
         self.covariance.iter().zip(response).map(|(row, by)| by * of(row)).sum()
     }
 
-    /// The step-time factors on the edges of the 80 % band of a figure with this response, shorter steps first: of all
-    /// factors with such a value of the figure, the most likely. Waiting keeps its mean.
+    /// The most likely step-time factors at the lower and the upper edge of the 80 % band of a figure with this
+    /// response. Waiting keeps its mean.
     pub fn edges(&self, response: PerFactor) -> [Factors; 2] {
         let response = [response[0], response[1], 0.0];
         let deviation = self.variance(response).sqrt();

@@ -35,6 +35,21 @@ pub enum Dtype {
 ids!(Dtype);
 
 impl Dtype {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bf16 => "BF16",
+            Self::Fp8 => "FP8",
+            Self::Fp8Block => "FP8, 128×128 blocks",
+            Self::Nvfp4 => "NVFP4",
+            Self::Mxfp4 => "MXFP4",
+            Self::Mxfp4Mxfp8 => "MXFP4, MXFP8 activations",
+            Self::Int8 => "weight-only INT8",
+            Self::Int4 => "weight-only INT4",
+            Self::W8a8 => "INT8",
+        }
+    }
+
     /// Bytes of one element of a large tensor, scales included.
     pub fn bytes(self) -> f64 {
         match self {

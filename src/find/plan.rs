@@ -193,10 +193,9 @@ impl Found {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
         let hourly = self.worth().dollars();
-        // While the load lasts.
-        let longer = self.run.sustained_per_s / metrics.requests_per_s;
-        let per_million =
-            |tokens_per_s: f64| hourly.map(|dollars| dollars / 3600.0 / (tokens_per_s * longer) * 1e6);
+        let per_million = |tokens_per_s: f64| {
+            hourly.map(|dollars| dollars / 3600.0 / self.run.sustained(tokens_per_s) * 1e6)
+        };
         Plan {
             link: link.encode(),
             config: link.to_json(),
@@ -249,7 +248,7 @@ pub struct Tried {
 impl Tried {
     pub fn of(found: &Found) -> Self {
         let Found { setup, run, .. } = found;
-        let output = run.sustained_output();
+        let output = run.sustained(run.metrics.output_per_s);
         Self {
             gpu: setup.gpu.name.clone(),
             engine: setup.engine.name.clone() + if found.is_apart() { ", prefill apart" } else { "" },

@@ -160,7 +160,7 @@ impl Finisher<'_> {
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
-            sustained: run.sustained_output(),
+            sustained: run.sustained(metrics.output_per_s),
             running: metrics.in_flight - metrics.waiting,
             waiting: metrics.waiting,
             power: run.power,

@@ -1,7 +1,7 @@
 //! The basis of an answer: where its bands come from, and the nearest measured runs.
 
 use super::metric::{self, Metric, change};
-use super::words::{dtype, named};
+use super::words::named;
 use super::{Block, Row, Span, Study, edit};
 use crate::calibration::{ConfigPoint, Observed, PerFactor, Source, shipped};
 use crate::config::catalog::catalog;
@@ -136,7 +136,8 @@ fn run(study: &Study, point: &ConfigPoint) -> Span {
     let (gpu, engine) = (catalog().gpu(&point.gpu), catalog().engine(&point.engine));
     let format = Dtype::from_id(&point.format);
     let name = model.map_or("another model", |model| model.name.rsplit('/').next().unwrap_or(&model.name));
-    let text = format!("{name} {} on {}", format.map_or("", dtype), gpu.map_or(&*point.gpu, |gpu| &gpu.name));
+    let text =
+        format!("{name} {} on {}", format.map_or("", Dtype::name), gpu.map_or(&*point.gpu, |gpu| &gpu.name));
     let (Some(model), Some(gpu), Some(engine)) = (model, gpu, engine) else { return Span::plain(text) };
     let mut scenario = Scenario { model: form.model.clone(), ..Scenario::default() };
     if own.is_none() {

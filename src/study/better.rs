@@ -1,7 +1,7 @@
 //! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
 
-use super::change::SAME;
 use super::metric::{COST, E2E, TPOT, TTFT};
+use super::rank::SAME;
 use super::sweep::weights_of;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;

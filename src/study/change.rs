@@ -28,11 +28,11 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     }
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
     for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
-        add(format!("Weights in {}", words::dtype(dtype)), &|scenario| scenario.weights = Some(dtype));
+        add(format!("Weights in {}", dtype.name()), &|scenario| scenario.weights = Some(dtype));
         // The most common use of smaller weights: the same on fewer GPUs.
         if base.tp > 1 && base.tp.is_multiple_of(2) {
             let half = base.tp / 2;
-            add(format!("TP {half} with weights in {}", words::dtype(dtype)), &|scenario| {
+            add(format!("TP {half} with weights in {}", dtype.name()), &|scenario| {
                 scenario.weights = Some(dtype);
                 edit::tp(scenario, half);
             });
@@ -227,17 +227,12 @@ fn row(study: &Study, case: &Case) -> Row {
     let sure = |with: Option<f64>| with.map_or("–".into(), chance);
     let mut cells = vec![study.open(&case.name, case)];
     cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
-    // At equal cost, neither is cheaper.
-    let differs =
-        COST.of(case).zip(COST.of(study.own())).is_some_and(|(cost, now)| (cost / now - 1.0).abs() > SAME);
-    cells.push(sure(case.beats(COST).filter(|_| differs).map(|beats| beats.with)).into());
+    cells.push(sure(case.beats(COST).map(|beats| beats.with)).into());
     cells.push(case.meets().into());
     cells.push(runs(case).into());
     Row::new(cells)
 }
 
-/// Costs within this are equal, given the noise of a few hundred requests.
-pub const SAME: f64 = 0.01;
 /// Changes below this print as 0 %.
 const SHOWN: f64 = 0.005;
 /// Times longer than this multiple are no improvement, whatever they save.

@@ -105,17 +105,20 @@ fn offers(study: &Study) -> Block {
     if link.compared.is_empty() {
         spans.push("To start with, this compares another GPU and another engine. ".into());
     }
-    if !link.compared.contains(base) {
+    let copied = link.compared.contains(base);
+    if !copied {
         spans.extend([
             added(Case::new("Add a copy of this configuration", base.clone())),
             ", to edit. ".into(),
         ]);
     }
+    let begin = if copied { "Compare with one change: " } else { "Or compare with one change: " };
+    let end = (!offered.is_empty()).then(|| ".".into());
     for (index, case) in offered.into_iter().enumerate() {
-        spans.push(if index == 0 { "Or compare with one change: " } else { ", " }.into());
+        spans.push(if index == 0 { begin } else { ", " }.into());
         spans.push(added(case));
     }
-    spans.push(".".into());
+    spans.extend(end);
     Block::spans(spans)
 }
 
@@ -130,7 +133,7 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
             // Without a format of its own, a model has that of its checkpoint.
             (_, Field::Weights) => {
-                weights_of(&link.scenario).map_or_else(|| "–".into(), |format| words::dtype(format).into())
+                weights_of(&link.scenario).map_or_else(|| "–".into(), |format| format.name().into())
             }
             _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, &id).into()),
         };

@@ -1,8 +1,7 @@
 //! Contents of the model and GPU pickers: recently viewed first, then popular; those that fit are marked.
 
 use super::search::{Entry, of_gpu, of_model, published, similar};
-use super::sweep::weights_of;
-use super::{Block, Row, Span, Study, edit, words};
+use super::{Block, Row, Span, Study, edit};
 use crate::config::catalog::{POPULAR, catalog};
 use crate::config::inputs::reset;
 use crate::config::{Field, ModelChoice, Scenario, check, names};
@@ -55,9 +54,9 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     let fitted = |(rank, mut option): (u8, Candidate)| {
         let (fit, weights) = Fit::of(&option.scenario);
         // The form's format is kept where the model runs in it.
-        let kept =
-            option.scenario.weights.filter(|weights| weights_of(&bare(&option.scenario)) != Some(*weights));
-        let kept = kept.map_or(String::new(), |weights| format!(" in {}", words::dtype(weights)));
+        let published = option.scenario.model.record().map(|model| model.weights);
+        let kept = option.scenario.weights.filter(|weights| published != Some(*weights));
+        let kept = kept.map_or(String::new(), |weights| format!(" in {}", weights.name()));
         let held = weights.map(|weights| format!(", {} of weights per GPU{kept}", weights.print()));
         option.entry.facts.extend(held);
         (rank, place(&option.id), fit, option)
@@ -125,11 +124,6 @@ impl Fit {
             Self::Refused => "needs other settings",
         }
     }
-}
-
-/// In the published format.
-fn bare(scenario: &Scenario) -> Scenario {
-    Scenario { weights: None, ..scenario.clone() }
 }
 
 fn options(study: &Study, kind: &str) -> Vec<Candidate> {

@@ -7,6 +7,8 @@ use crate::serving::run::versus;
 
 /// Metrics in which configurations are compared.
 pub const COMPARED: [Metric; 5] = [TTFT, TPOT, E2E, PER_GPU, COST];
+/// Costs within this are equal, given the noise of a few hundred requests.
+pub const SAME: f64 = 0.01;
 /// Below this it is too close to call.
 pub const SURE: f64 = 0.8;
 
@@ -40,11 +42,15 @@ pub fn compare(form: &Case, case: &mut Case, own: &[KnownRun]) {
 fn beats(form: &Case, case: &Case, own: &[KnownRun]) -> Option<Vec<Beats>> {
     let [a, b] = [form, case].map(|case| case.report()?.calibrated.as_ref());
     let versus = versus(a?, b?, own)?;
+    // At a rate that both serve, cost follows from price and arrivals alone: neither is cheaper.
+    let cost = |case| COST.of(case);
+    let is_same = cost(form).zip(cost(case)).is_some_and(|(one, other)| (other / one - 1.0).abs() <= SAME);
     let beats = |metric: Metric| {
         let figures = [metric.figure(form)?, metric.figure(case)?];
         let form_is_lower = versus.lower(figures);
         let with = if metric.less_is_better { 1.0 - form_is_lower } else { form_is_lower };
         Some(Beats { metric, with, narrowed: versus.narrowed(figures) })
     };
-    Some(COMPARED.into_iter().filter_map(beats).collect())
+    let compared = COMPARED.into_iter().filter(|metric| !(is_same && metric.name == COST.name));
+    Some(compared.filter_map(beats).collect())
 }

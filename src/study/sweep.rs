@@ -5,7 +5,7 @@ use super::{Block, Case, Row, Study, edit, measured};
 use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit, runs};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
-use crate::config::{Dtype, Lengths, Load, ModelChoice, Scenario};
+use crate::config::{Dtype, Lengths, Load, Scenario};
 use crate::study::words;
 use crate::units::{Order, chance, count, decimal};
 
@@ -61,7 +61,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
             .iter()
             .copied()
             .filter(|dtype| Some(*dtype) != weights_of(base))
-            .map(|dtype| Case::edited(words::dtype(dtype), base, |scenario| scenario.weights = Some(dtype)))
+            .map(|dtype| Case::edited(dtype.name(), base, |scenario| scenario.weights = Some(dtype)))
             .collect(),
         _ => loads(base),
     }
@@ -81,11 +81,7 @@ fn loads(base: &Scenario) -> Vec<Case> {
 
 /// The weight format: the published one if none is chosen.
 pub fn weights_of(base: &Scenario) -> Option<Dtype> {
-    let published = match &base.model {
-        ModelChoice::Catalog(id) => catalog().model(id).map(|model| model.weights),
-        ModelChoice::Custom(model) => Some(model.weights),
-    };
-    base.weights.or(published)
+    base.weights.or_else(|| Some(base.model.record()?.weights))
 }
 
 /// Halves and doubles of a number, without the number itself.
@@ -160,7 +156,7 @@ fn label(study: &Study, case: &Case) -> String {
     match study.chosen.as_str() {
         "gpu" => setup.map_or_else(|| case.scenario.gpu.clone(), |setup| setup.gpu.name.clone()),
         "engine" => setup.map_or_else(|| case.scenario.engine.clone(), |setup| setup.engine.name.clone()),
-        "weights" => setup.map_or("", |setup| words::dtype(setup.weights)).into(),
+        "weights" => setup.map_or("", |setup| setup.weights.name()).into(),
         chosen => position(case, chosen).map(count).unwrap_or_default(),
     }
 }

@@ -15,27 +15,13 @@ pub fn title(setup: &Setup) -> String {
 /// The page's name for the id of a model, GPU, engine or format.
 pub fn named(field: Field, id: &str) -> &str {
     let name = match field {
-        Field::Weights | Field::Kv => return Dtype::from_id(id).map_or(id, |format| dtype(format)),
+        Field::Weights | Field::Kv => return Dtype::from_id(id).map_or(id, |format| format.name()),
         Field::Model => catalog().model(id).map(|model| &model.name),
         Field::Gpu => catalog().gpu(id).map(|gpu| &gpu.name),
         Field::Engine => catalog().engine(id).map(|engine| &engine.name),
         _ => None,
     };
     name.map_or(id, |name| name)
-}
-
-pub fn dtype(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::Bf16 => "BF16",
-        Dtype::Fp8 => "FP8",
-        Dtype::Fp8Block => "FP8, 128×128 blocks",
-        Dtype::Nvfp4 => "NVFP4",
-        Dtype::Mxfp4 => "MXFP4",
-        Dtype::Mxfp4Mxfp8 => "MXFP4, MXFP8 activations",
-        Dtype::Int8 => "weight-only INT8",
-        Dtype::Int4 => "weight-only INT4",
-        Dtype::W8a8 => "INT8",
-    }
 }
 
 pub fn load(load: Load) -> String {

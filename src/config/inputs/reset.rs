@@ -68,8 +68,8 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
 /// A format chosen for the model before, which is not what this one is published in.
 fn kept_format(scenario: &Scenario) -> Option<String> {
     let (weights, published) = (scenario.weights?, scenario.model.record()?.weights);
-    let [chosen, published] = [weights, published].map(Dtype::id).map(str::to_ascii_uppercase);
-    (chosen != published).then(|| format!("Weights stay {chosen}; this model is published in {published}"))
+    let text = || format!("Weights stay {}; this model is published in {}", weights.name(), published.name());
+    (weights != published).then(text)
 }
 
 /// Lengths that this load's requests cannot have.

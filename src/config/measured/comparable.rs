@@ -1,4 +1,4 @@
-//! Whether a measurement is of the configuration it stands beside.
+//! Decides whether a measurement can be compared with a prediction.
 
 use crate::config::{Measured, Scenario, Slos};
 

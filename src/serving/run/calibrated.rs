@@ -136,17 +136,17 @@ impl Runner {
     }
 }
 
-/// A TTFT that grows at least this many times as fast as steps do: by queues, which shorter steps hardly have.
+/// TTFT that grows this many times as fast as step times is mostly queueing, which shorter steps would avoid.
 const STEEP: f64 = 2.0;
 
-/// Whether a run is so close to saturation that bands need the runs on their edges.
+/// Whether a run is close enough to saturation that the edges of its bands need runs of their own.
 fn is_steep(responses: &Responses<Run>) -> bool {
     let [prefill, decode, _] = responses.response(0.0, |run| run.metrics.ttft.mean);
     prefill + decode > STEEP
 }
 
-/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band. `edges` are runs on the edges of the
-/// band of step times.
+/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band. `edges` are the runs at both
+/// edges of the step-time band.
 fn bands(
     calibration: &Calibration,
     (point, posterior): (&ConfigPoint, &Posterior),

@@ -238,22 +238,6 @@ impl Runner {
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
 
-    /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate
-    /// TTFT grows without bound. `None` if nothing can be served.
-    pub fn capacity(&self) -> Option<f64> {
-        let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.osl);
-        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
-        // Workers of pools are simulated together, of replicas only one.
-        let together = if self.prefill.is_some() { self.setup.replicas } else { 1 };
-        let simulated = of_rank.saturating_mul(self.policy.ranks).saturating_mul(together);
-        let slots = simulated.min(sweep::MOST_CLIENTS).saturating_mul(self.setup.replicas / together);
-        let load =
-            if self.setup.session().is_some() { Load::Sessions(slots) } else { Load::Concurrency(slots) };
-        // No think time while others could be served.
-        let busy = Setup { turns: Turns { think_s: 0.0, ..self.setup.turns }, ..self.setup.clone() };
-        Some(self.run_of(&busy, load).ok()?.metrics.requests_per_s)
-    }
-
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.
     fn requests(&self, setup: &Setup, load: Load) -> (Vec<Request>, Arrivals, f64) {
         let copies = setup.copies();

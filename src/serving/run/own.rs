@@ -191,7 +191,9 @@ impl Run {
             Metric::Ttft => Some(time(self.metrics.ttft)),
             Metric::Tpot => self.metrics.tpot.map(time),
             Metric::Output => Some(self.metrics.output_per_s),
-            Metric::E2e | Metric::Requests | Metric::Total => None,
+            Metric::E2e => Some(time(self.metrics.e2e)),
+            Metric::Requests => Some(self.metrics.requests_per_s),
+            Metric::Total => Some(self.metrics.total_per_s),
         }
     }
 }

@@ -116,9 +116,9 @@ impl Run {
         })
     }
 
-    /// Output tokens per second while the load lasts.
-    pub fn sustained_output(&self) -> f64 {
-        self.metrics.output_per_s * (self.sustained_per_s / self.metrics.requests_per_s)
+    /// What a rate of the run is while the load lasts.
+    pub fn sustained(&self, per_s: f64) -> f64 {
+        per_s * (self.sustained_per_s / self.metrics.requests_per_s)
     }
 
     /// Whether the required share of requests meets the SLOs. `None` without SLOs.

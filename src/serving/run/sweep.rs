@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
-use crate::config::{Field, Issue, Load};
+use crate::config::{Field, Issue, Load, Setup, Turns};
 use crate::units::significant;
 
 /// A curve over clients runs from one to this multiple of the load's, or at least this many.
 const BEYOND: u32 = 4;
 const LEAST_TOP: u32 = 64;
-pub const MOST_CLIENTS: u32 = 4096;
+const MOST_CLIENTS: u32 = 4096;
 /// Points of a curve over rates, as shares of capacity.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2];
 /// Relative precision of the largest load.
@@ -142,6 +142,23 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Runner {
+    /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate
+    /// TTFT grows without bound. `None` if nothing can be served.
+    pub fn capacity(&self) -> Option<f64> {
+        let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.osl);
+        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
+        // One of the copies is simulated: a replica, or pools as a whole.
+        let copies = self.setup.copies();
+        let simulated =
+            of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas / copies);
+        let slots = simulated.min(MOST_CLIENTS).saturating_mul(copies);
+        let load =
+            if self.setup.session().is_some() { Load::Sessions(slots) } else { Load::Concurrency(slots) };
+        // No think time while others could be served.
+        let busy = Setup { turns: Turns { think_s: 0.0, ..self.setup.turns }, ..self.setup.clone() };
+        Some(self.run_of(&busy, load).ok()?.metrics.requests_per_s)
+    }
+
     /// Rates up to just beyond capacity, and `rate` itself if within reach.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
         let Some(capacity) = self.capacity() else { return vec![rate] };

@@ -45,7 +45,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
     if let Some(math) = kernel.math
         && let (Ok(peak), Ok(bandwidth)) = (setup.gpu.peak(math), setup.gpu.bandwidth())
     {
-        let name = format!("Ridge point of {}", words::dtype(math));
+        let name = format!("Ridge point of {}", math.name());
         row(&name, format!("{} FLOP/B", count(peak.0 / bandwidth.0)));
     }
     row("Bound by", words::resource(kernel.limit).into());

@@ -168,7 +168,7 @@ pub fn of_model(model: &Model) -> String {
         }
     }
     facts.push(kinds.join(" and "));
-    facts.push(words::dtype(model.weights).into());
+    facts.push(model.weights.name().into());
     facts.push(format!("context {}", model.max_context));
     facts.join(", ")
 }

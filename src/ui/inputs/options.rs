@@ -102,14 +102,14 @@ fn short(name: &str) -> String {
 const UNCHOSEN: &str = "";
 
 fn format(dtype: Dtype) -> Entry {
-    Entry::new(dtype.id(), words::dtype(dtype))
+    Entry::new(dtype.id(), dtype.name())
 }
 
 /// The model's published format, and those with kernels.
 fn weights(scenario: &Scenario) -> Vec<Heading> {
     let model = scenario.model.record();
     let published = match model {
-        Some(model) => format!("As published ({})", words::dtype(model.weights)),
+        Some(model) => format!("As published ({})", model.weights.name()),
         None => "As published".to_string(),
     };
     let formats = model.map_or(&[][..], check::weight_formats);

@@ -14,7 +14,6 @@ use crate::config::check::{KV_FORMATS, weight_formats};
 use crate::config::link::Find;
 use crate::config::{Dtype, Field, Issue, Scenario};
 use crate::find::all;
-use crate::study::words;
 use crate::ui::parts::renewed;
 use crate::ui::state::State;
 use crate::units::decimal;
@@ -144,7 +143,7 @@ fn own(field: Field, scenario: &Scenario) -> String {
 /// The selectable values, by id and name.
 fn values(field: Field, scenario: &Scenario) -> Vec<(String, String)> {
     let formats = |formats: &[Dtype]| {
-        formats.iter().map(|dtype| (dtype.id().to_owned(), words::dtype(*dtype).to_owned())).collect()
+        formats.iter().map(|dtype| (dtype.id().to_owned(), dtype.name().to_owned())).collect()
     };
     match field {
         Field::Engine => {

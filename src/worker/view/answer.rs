@@ -187,17 +187,7 @@ fn percentiles(stats: Stats) -> String {
 /// without.
 fn compared(metric: Metric, predicted: f64, measured: &Measured, report: &Report) -> Option<String> {
     let without = report.calibrated.as_ref().and_then(|calibrated| calibrated.without_own.as_ref());
-    let before = without.and_then(|run| {
-        let metrics = &run.metrics;
-        match metric {
-            Metric::Ttft => Some(metrics.ttft.mean),
-            Metric::Tpot => metrics.tpot.map(|tpot| tpot.mean),
-            Metric::E2e => Some(metrics.e2e.mean),
-            Metric::Output => Some(metrics.output_per_s),
-            Metric::Requests => Some(metrics.requests_per_s),
-            Metric::Total => Some(metrics.total_per_s),
-        }
-    });
+    let before = without.and_then(|run| run.metric(metric, false));
     let deviation = Deviation::of(measured, metric, before.unwrap_or(predicted))?;
     let when = if before.is_some() { " without your runs" } else { "" };
     Some(format!("{} measured, {}{when}", print(metric, deviation.measured), deviation.difference()))
