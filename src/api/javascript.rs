@@ -34,6 +34,7 @@ pub fn load_models(manifest: &str, files: &Map) -> JsValue {
     match Models::new(manifest, bytes) {
         Ok(models) => {
             MODELS.set(Some(models));
+            TABLES.take();
             JsValue::UNDEFINED
         }
         Err(error) => value(&Failure::new(FailureKind::Damaged, error.to_string())),
@@ -58,10 +59,13 @@ pub fn predict(config: &str, options: &str) -> JsValue {
     let prediction = match Options::from_json(options) {
         Ok(options) => {
             let asked = ParsedScenario::with(config, &options);
-            // Not borrowed meanwhile: a prediction that traps must not lock out the next.
-            let mut tables = TABLES.take();
+            // Not borrowed meanwhile: a prediction that traps must not lock out the next. Those of the roofline keep none.
+            let kept = options.roofline != Some(true);
+            let mut tables = if kept { TABLES.take() } else { Tables::default() };
             let prediction = asked.predict_among(&options, &mut tables, |rows| answer(&options, rows));
-            TABLES.set(tables);
+            if kept {
+                TABLES.set(tables);
+            }
             prediction
         }
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },

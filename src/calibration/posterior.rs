@@ -236,7 +236,8 @@ impl Calibration {
         Joint { prior, mean: mean.iter().copied().collect(), covariance }
     }
 
-    /// Covariance of the observations, one row per metric and run.
+    /// Covariance of the observations, one row per metric and run, which are in the order of runs: its lower triangle, which
+    /// is what a Cholesky decomposition reads.
     fn gram(&self, near: &[Near<'_>], rows: &[(usize, &Observation)]) -> DMatrix<f64> {
         // Computed once per pair of runs.
         let count = near.len();
@@ -250,16 +251,18 @@ impl Calibration {
             }
         }
         let own = |row: usize| self.noise.of(rows[row].1.metric) / rows[row].1.weight;
-        DMatrix::from_fn(rows.len(), rows.len(), |one, other| {
-            let ((run, a), (beside, b)) = (rows[one], rows[other]);
-            let at = (run.max(beside), run.min(beside));
-            let shared: f64 = between
-                .iter()
-                .enumerate()
-                .map(|(factor, of)| a.response[factor] * b.response[factor] * of[at])
-                .sum();
-            shared + if one == other { own(one) } else { 0.0 }
-        })
+        let mut gram = DMatrix::zeros(rows.len(), rows.len());
+        for column in 0..rows.len() {
+            for row in column..rows.len() {
+                let ((run, a), (beside, b)) = (rows[row], rows[column]);
+                let shared = |(factor, of): (usize, &DMatrix<f64>)| {
+                    a.response[factor] * b.response[factor] * of[(run, beside)]
+                };
+                gram[(row, column)] = between.iter().enumerate().map(shared).sum();
+            }
+            gram[(column, column)] += own(column);
+        }
+        gram
     }
 }
 

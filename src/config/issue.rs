@@ -134,7 +134,7 @@ mod tests {
             ("vLLM has none", "vLLM has none"),
             ("gpt-oss-20b has none", "gpt-oss-20b has none"),
             ("`x` is no model", "`x` is no model"),
-            ("`day` has 3, not `24`", "Rates of a day has 3, not `24`"),
+            ("`day` has 3, not `24`", "Daily load has 3, not `24`"),
             ("give `owned` or `budget_gpus`", "Give GPUs owned or Max GPUs"),
             ("not ```", "Not ```"),
             ("", ""),

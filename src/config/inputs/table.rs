@@ -312,7 +312,7 @@ inputs! {
     BudgetDollars = named("Max $ per hour"),
     Prices = named("Prices"),
     Most = named("Most load"),
-    Day = named("Rates of a day"),
+    Day = named("Daily load"),
     Plans = named("Plans"),
     Measured = row("me", "Measurement",
         "Measured results to compare with: means, and medians where known, in ms or per second.").aside()

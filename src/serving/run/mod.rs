@@ -33,7 +33,7 @@ use super::report::Memory;
 use super::sim::{
     Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
 };
-use super::table::{Extent, Phases, StepTable, TablePlan, Tables};
+use super::table::{Extent, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
@@ -59,7 +59,7 @@ const STEPS: u64 = 2_000_000;
 pub struct RunPlan {
     setup: Setup,
     policy: Policy,
-    table: TablePlan,
+    table: PlannedTable,
     prefill: Option<PrefillPlan>,
     trace: Option<Trace>,
     own: Arc<[KnownRun]>,
@@ -77,7 +77,7 @@ struct ReplicaOutcome {
 pub struct Runner {
     setup: Setup,
     policy: Policy,
-    table: StepTable,
+    table: Arc<StepTable>,
     prefill: Option<PrefillRunner>,
     trace: Option<Trace>,
     calibration: Option<&'static Calibration>,
@@ -107,11 +107,11 @@ impl RunPlan {
         let largest = extent(setup, &policy, trace.as_ref());
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
         let covered = Extent { phases, ..largest };
-        let mut table = match tables {
+        let table = match tables {
             Some(tables) => tables.plan(setup, physics, &covered)?,
-            None => TablePlan::new(setup, physics, &covered)?,
+            None => TablePlan::new(setup, physics, &covered)?.into(),
         };
-        let mut rows = table.take_rows();
+        let mut rows = table.rows();
         let prefill = match pool {
             Some((pool, own)) => {
                 let largest = extent(&pool.setup, &pools::prefill_policy(&pool.setup, own), trace.as_ref());

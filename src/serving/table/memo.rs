@@ -1,19 +1,36 @@
 //! The table that was planned last. Changes of the page's form and a program's predictions mostly differ in their requests, which
-//! need the same steps: planning those anew took a third of an answer.
+//! need the same steps: planning those anew, and asking the models for them, took half of an answer.
 
-use super::{Extent, TablePlan};
+use std::sync::{Arc, OnceLock};
+
+use super::{Extent, StepTable, TablePlan};
 use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
+use crate::efficiency::{Efficiencies, Rows};
 
-/// Plans tables, and keeps the last.
+/// Plans tables, and keeps the last. All its plans must be finished with the models, or all with the roofline.
 #[derive(Debug, Default)]
-pub struct Tables(Option<(Asked, TablePlan)>);
+pub struct Tables(Option<(Asked, PlannedTable)>);
 
 /// What a table depends on.
 type Asked = (Setup, Physics, Extent);
 
+/// A plan, and the table once this or one like it is finished.
+#[derive(Debug, Clone)]
+pub struct PlannedTable {
+    plan: Arc<TablePlan>,
+    finished: Arc<OnceLock<Finished>>,
+}
+
+#[derive(Debug)]
+struct Finished {
+    table: Arc<StepTable>,
+    /// Whether the models gave its times.
+    learned: bool,
+}
+
 impl Tables {
-    /// As [`TablePlan::new`] plans it for the setup without its requests, or a copy of the last one if that was the same.
+    /// As [`TablePlan::new`] plans it for the setup without its requests, or the last one if that was the same.
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
@@ -22,13 +39,37 @@ impl Tables {
         setup: &Setup,
         physics: &Physics,
         extent: &Extent,
-    ) -> Result<TablePlan, MissingFigure> {
+    ) -> Result<PlannedTable, MissingFigure> {
         let asked = (setup.without_requests(), *physics, *extent);
         if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(table.clone());
         }
-        let table = TablePlan::new(&asked.0, physics, extent)?;
+        let table = PlannedTable::from(TablePlan::new(&asked.0, physics, extent)?);
         self.0 = Some((asked, table.clone()));
         Ok(table)
+    }
+}
+
+impl From<TablePlan> for PlannedTable {
+    fn from(plan: TablePlan) -> Self {
+        Self { plan: plan.into(), finished: Arc::default() }
+    }
+}
+
+impl PlannedTable {
+    /// The rows for the models; none if the table is finished.
+    pub fn rows(&self) -> Rows {
+        if self.finished.get().is_some() { Rows::default() } else { self.plan.rows().clone() }
+    }
+
+    /// The table. `None` if `efficiencies` does not answer every row of the plan, or if one like it was finished with the
+    /// roofline and this one is with the models, or the other way round.
+    pub fn finish(&self, efficiencies: &Efficiencies) -> Option<Arc<StepTable>> {
+        let learned = matches!(efficiencies, Efficiencies::Learned(_));
+        if let Some(finished) = self.finished.get() {
+            return (finished.learned == learned).then(|| finished.table.clone());
+        }
+        let table = Arc::new(self.plan.finish(efficiencies)?);
+        Some(self.finished.get_or_init(|| Finished { table, learned }).table.clone())
     }
 }

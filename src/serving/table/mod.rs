@@ -30,7 +30,7 @@ use grid::{Axis, Grid, every_point};
 pub use hosted::Hosted;
 use hosted::Recent;
 pub use lengths::Prompts;
-pub use memo::Tables;
+pub use memo::{PlannedTable, Tables};
 use rows::{numbers, rounded};
 pub use work::Work;
 
