@@ -68,6 +68,19 @@ fn a_run_moves_its_neighbours_and_narrows_their_bands() {
     assert!(prediction.link.contains("&run="), "{}", prediction.link);
 }
 
+/// A prediction that follows a measurement would be close to it whatever it is.
+#[test]
+fn a_measurement_is_compared_with_the_prediction_without_own_runs() {
+    let link = format!("{CONFIGURATION}&me=tpot-60");
+    let difference = |prediction: &Prediction| {
+        let tpot = prediction.measured.iter().find(|one| one.name == "tpot").expect("measured");
+        (tpot.predicted, tpot.difference)
+    };
+    let alone = difference(&predict_link(&link, &[]));
+    assert!(alone.1 < -0.2, "{alone:?}");
+    assert_eq!(difference(&predict_link(&link, &[slower(1.5)])), alone);
+}
+
 #[test]
 fn a_run_as_predicted_moves_nothing_far() {
     let ((without, _), (with, _)) = (tpot(&predict(&[])), tpot(&predict(&[slower(1.0)])));

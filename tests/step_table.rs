@@ -1,11 +1,13 @@
 //! Tabulated step times against direct evaluation.
 #![cfg(feature = "tools")]
 
+use std::path::Path;
+
 use rooflight::config::catalog::{Physics, catalog, constants};
 use rooflight::config::link::decode;
 use rooflight::config::{Drafts, Issue, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
-use rooflight::efficiency::{Efficiencies, Rows};
+use rooflight::efficiency::{Efficiencies, FamilyRows, Rows};
 use rooflight::evidence::models::open_models;
 use rooflight::graph::{Batch, Sequences};
 use rooflight::serving::step::PlannedStep;
@@ -32,7 +34,7 @@ fn direct(setup: &Setup, physics: &Physics, models: &Models, batch: Batch) -> f6
 
 /// Seconds of kernels: counted and asked directly, and from the table.
 fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
-    let models = open_models(std::path::Path::new("models")).unwrap();
+    let models = open_models(Path::new("models")).unwrap();
     let physics = constants().physics().unwrap();
     let drafted = u64::from(setup.drafts.drafted);
     let extent = Extent {
@@ -120,7 +122,7 @@ fn interpolation_is_within_a_hundredth() {
 /// tell one number from the next where no tile begins.
 #[test]
 fn one_more_token_takes_hardly_longer_where_no_tile_begins() {
-    let models = open_models(std::path::Path::new("models")).unwrap();
+    let models = open_models(Path::new("models")).unwrap();
     let physics = constants().physics().unwrap();
     for gpu in ["a100-sxm-80gb", "l40s", "h100-sxm", "b200", "rtx-pro-6000-server"] {
         let setup = setup(|scenario| scenario.gpu = gpu.into());
@@ -157,7 +159,7 @@ fn the_experts_take_the_tokens_of_all_ranks() {
         ranks
     };
 
-    let models = open_models(std::path::Path::new("models")).unwrap();
+    let models = open_models(Path::new("models")).unwrap();
     let physics = constants().physics().unwrap();
     let extent = Extent { tokens: 8192, sequences: 256, length: 16_384, prompt: 8192, phases: Phases::Both };
     let plan = TablePlan::new(&setup, &physics, &extent).unwrap();
@@ -175,7 +177,7 @@ fn the_experts_take_the_tokens_of_all_ranks() {
 /// The worker keeps the last table for the next question: nothing that a table depends on may differ between them.
 #[test]
 fn a_kept_table_answers_as_a_new_one() {
-    let mut tables = Tables::default();
+    let (models, mut tables) = (open_models(Path::new("models")).expect("the models"), Tables::default());
     for link in [
         "v=1&m=qwen3-30b-a3b&isl=1000&c=8",
         "v=1&m=qwen3-30b-a3b&isl=1010&osl=300&c=8&rr=0.2&pc=0.5",
@@ -191,9 +193,27 @@ fn a_kept_table_answers_as_a_new_one() {
     ] {
         let setup = check(&decode(link).0.scenario, catalog()).0.expect(link);
         let report = |planned: Result<(Plan, Rows), Vec<Issue>>| {
-            let (plan, _) = planned.expect(link);
-            serde_json::to_value(finish(&plan, &Efficiencies::Roofline)).expect("JSON")
+            let (plan, rows) = planned.expect(link);
+            let learned = Efficiencies::Learned(models.answer(&rows).expect("answers"));
+            serde_json::to_value(finish(&plan, &learned).expect("every row")).expect("JSON")
         };
         assert_eq!(report(plan_among(&setup, None, &mut tables)), report(plan(&setup)), "{link}");
     }
+}
+
+/// Once a table is finished, only the steps that are broken down are asked, and no plan takes it for the other basis.
+#[test]
+fn a_finished_table_is_not_asked_again() {
+    let (models, mut tables) = (open_models(Path::new("models")).expect("the models"), Tables::default());
+    let setup = setup(|_| {});
+    let asked = |rows: &Rows| rows.families().values().map(FamilyRows::count).sum::<usize>();
+    let (first, all) = plan_among(&setup, None, &mut tables).expect("sound");
+    let learned = Efficiencies::Learned(models.answer(&all).expect("answers"));
+    let report = finish(&first, &learned).expect("every row");
+    let (again, few) = plan_among(&setup, None, &mut tables).expect("sound");
+    assert!(4 * asked(&few) < asked(&all), "{} of {}", asked(&few), asked(&all));
+    let learned = Efficiencies::Learned(models.answer(&few).expect("answers"));
+    assert_eq!(finish(&again, &learned), Some(report));
+    assert_eq!(finish(&again, &Efficiencies::Roofline), None);
+    assert!(finish(&first, &Efficiencies::Roofline).is_some(), "its rows were asked");
 }

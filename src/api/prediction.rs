@@ -62,7 +62,7 @@ pub struct Prediction {
     /// `None` after a failure, or if an issue has severity `error`. It has no `headline` if the configuration does
     /// not fit.
     pub report: Option<Report>,
-    /// The scenario's measurements next to the prediction; empty without measurements.
+    /// The scenario's measurements next to the prediction without runs of your own; empty without measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<Deviation>>", optional))]
     pub measured: Vec<Deviation>,
@@ -184,9 +184,8 @@ impl ParsedScenario {
             }
             Err(failure) => Some(failure),
         };
-        let headline = prediction.report.as_ref().and_then(|report| report.headline.as_ref());
-        if let (Some(link), Some(headline)) = (&self.link, headline) {
-            let measured = deviations(&link.comparable(), headline);
+        if let (Some(link), Some(report)) = (&self.link, &prediction.report) {
+            let measured = deviations(&link.comparable(), report);
             prediction.measured = measured.into_iter().map(|(_, deviation)| deviation).collect();
         }
         let basis = prediction.report.as_ref().map(|report| &report.basis);

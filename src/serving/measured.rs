@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::report::Headline;
+use super::report::Report;
 use crate::config::{Measured, Metric};
 use crate::units::{Printed, Seconds, count, fixed};
 
-/// A predicted number and its measurement. Times in seconds, rates per second.
+/// A predicted number, without the visitor's own runs, and its measurement. Times in seconds, rates per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Deviation {
@@ -52,17 +52,25 @@ pub fn print(metric: Metric, value: f64) -> Printed {
     Printed { number: count(value), unit }
 }
 
-/// Everything both measured and predicted.
-pub fn deviations(measured: &Measured, headline: &Headline) -> Vec<(Metric, Deviation)> {
-    let predicted = |metric| match metric {
+/// The prediction of `metric` that measurements are compared with; `None` if there is none.
+fn predicted(report: &Report, metric: Metric) -> Option<f64> {
+    if let Some(run) = report.without_own() {
+        return run.metric(metric, false);
+    }
+    let headline = report.headline.as_ref()?;
+    match metric {
         Metric::Ttft => Some(headline.ttft.0),
         Metric::Tpot => headline.tpot.map(|time| time.0),
         Metric::E2e => Some(headline.e2e.0),
         Metric::Output => Some(headline.output_per_s),
         Metric::Requests => Some(headline.requests_per_s),
         Metric::Total => Some(headline.total_per_s),
-    };
-    let one = |&metric: &Metric| Some((metric, Deviation::of(measured, metric, predicted(metric)?)?));
+    }
+}
+
+/// Everything both measured and predicted, without the visitor's own runs.
+pub fn deviations(measured: &Measured, report: &Report) -> Vec<(Metric, Deviation)> {
+    let one = |&metric: &Metric| Some((metric, Deviation::of(measured, metric, predicted(report, metric)?)?));
     Metric::ALL.iter().filter_map(one).collect()
 }
 

@@ -198,3 +198,11 @@ pub struct Report {
     pub passes: Vec<PassReport>,
     pub issues: Vec<Issue>,
 }
+
+impl Report {
+    /// The run without the visitor's own runs, if there are any. Measurements are compared with it: a prediction that was
+    /// calibrated on a measurement says nothing by being close to it.
+    pub fn without_own(&self) -> Option<&Run> {
+        self.calibrated.as_ref()?.without_own.as_ref()
+    }
+}

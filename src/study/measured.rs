@@ -10,8 +10,7 @@ use crate::serving::measured::{Deviation, deviations, print};
 
 /// The numbers both measured and predicted.
 pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
-    let own = study.own();
-    own.headline().map(|headline| deviations(&study.link.comparable(), headline)).unwrap_or_default()
+    study.own().report().map(|report| deviations(&study.link.comparable(), report)).unwrap_or_default()
 }
 
 /// The same as a table; `None` without measurements.
@@ -30,7 +29,9 @@ pub fn table(study: &Study) -> Option<Block> {
         [name.to_owned(), number(both.predicted), number(both.measured), both.difference(), median]
     };
     let numbers = numbers(study);
-    let head = ["", "Predicted", "Measured", "Difference", "Median measured"];
+    let without = study.own().report().is_some_and(|report| report.without_own().is_some());
+    let predicted = if without { "Predicted without your runs" } else { "Predicted" };
+    let head = ["", predicted, "Measured", "Difference", "Median measured"];
     let table = Block::table("Measured and predicted", &head, numbers.iter().copied().map(row));
     (!numbers.is_empty()).then(|| table.called("measured-beside"))
 }

@@ -323,7 +323,7 @@ export type Dense = {
   ungated?: boolean;
 };
 
-/** A predicted number and its measurement. Times in seconds, rates per second. */
+/** A predicted number, without the visitor's own runs, and its measurement. Times in seconds, rates per second. */
 export type Deviation = {
   /** `ttft`, `tpot`, `e2e`, `throughput` (output tokens), `requests` or `total` (prompt and output tokens). */
   name: string;
@@ -962,7 +962,7 @@ export type Prediction = {
    * not fit.
    */
   report: Report | null;
-  /** The scenario's measurements next to the prediction; empty without measurements. */
+  /** The scenario's measurements next to the prediction without runs of your own; empty without measurements. */
   measured?: Array<Deviation>;
   /** Shell commands that start this configuration and measure it. */
   commands?: Commands;

@@ -1,17 +1,27 @@
 //! Decides whether a measurement can be compared with a prediction.
 
-use crate::config::{Measured, Scenario, Slos};
+use crate::config::catalog::catalog;
+use crate::config::{Measured, Scenario, Setup, Slos, check};
 
 /// What was measured of `own`: nothing if its measurement is that of one of the visitor's `runs`, and that run had another
 /// load or another system.
 pub fn comparable(own: &Scenario, runs: &[Scenario]) -> Measured {
     let mut from = runs.iter().filter(|run| run.measured == own.measured).peekable();
-    let is_another = from.peek().is_some() && !from.any(|run| conditions(run) == conditions(own));
-    if is_another { Measured::default() } else { own.measured }
+    if from.peek().is_none() {
+        return own.measured;
+    }
+    let (here, asked) = (conditions(own), bare(own));
+    let is_alike = |run: &Scenario| bare(run) == asked || (here.is_some() && conditions(run) == here);
+    if from.any(is_alike) { own.measured } else { Measured::default() }
+}
+
+/// What a scenario runs, whether chosen or left to defaults; `None` if it has errors.
+fn conditions(scenario: &Scenario) -> Option<Setup> {
+    check(&bare(scenario), catalog()).0
 }
 
 /// A scenario without what does not change how fast it runs.
-fn conditions(scenario: &Scenario) -> Scenario {
+fn bare(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     (bare.measured, bare.overrides.price, bare.overrides.power_overhead) = (Measured::default(), None, None);
     (bare.workload.slos, bare.workload.requests) = (Slos::default(), None);
@@ -21,7 +31,7 @@ fn conditions(scenario: &Scenario) -> Scenario {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Load, Metric, Workload};
+    use crate::config::{Dtype, Load, Metric, Workload};
 
     #[test]
     fn a_measurement_is_compared_under_the_load_it_was_made_at() {
@@ -31,6 +41,14 @@ mod tests {
         let run = own.clone();
         own.workload.slos.ttft_ms = Some(100.0);
         assert_eq!(comparable(&own, std::slice::from_ref(&run)), own.measured);
+        own.weights = Some(Dtype::Bf16);
+        assert_eq!(
+            comparable(&own, std::slice::from_ref(&run)),
+            own.measured,
+            "as the checkpoint is published"
+        );
+        own.weights = Some(Dtype::Fp8);
+        assert_eq!(comparable(&own, std::slice::from_ref(&run)), Measured::default());
         own.workload = Workload { load: Load::Rate(8.0), ..own.workload };
         assert_eq!(comparable(&own, &[run]), Measured::default());
     }

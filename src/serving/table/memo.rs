@@ -8,7 +8,7 @@ use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 
-/// Plans tables, and keeps the last. All its plans must be finished with the models, or all with the roofline.
+/// Plans tables, and keeps the last. Those it planned must all be finished with the models, or all with the roofline.
 #[derive(Debug, Default)]
 pub struct Tables(Option<(Asked, PlannedTable)>);
 
@@ -20,6 +20,8 @@ type Asked = (Setup, Physics, Extent);
 pub struct PlannedTable {
     plan: Arc<TablePlan>,
     finished: Arc<OnceLock<Finished>>,
+    /// Whether its rows have to be asked: not if it was finished before.
+    asks: bool,
 }
 
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl Tables {
     ) -> Result<PlannedTable, MissingFigure> {
         let asked = (setup.without_requests(), *physics, *extent);
         if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
-            return Ok(table.clone());
+            return Ok(PlannedTable { asks: table.finished.get().is_none(), ..table.clone() });
         }
         let table = PlannedTable::from(TablePlan::new(&asked.0, physics, extent)?);
         self.0 = Some((asked, table.clone()));
@@ -52,24 +54,27 @@ impl Tables {
 
 impl From<TablePlan> for PlannedTable {
     fn from(plan: TablePlan) -> Self {
-        Self { plan: plan.into(), finished: Arc::default() }
+        Self { plan: plan.into(), finished: Arc::default(), asks: true }
     }
 }
 
 impl PlannedTable {
-    /// The rows for the models; none if the table is finished.
+    /// The rows for the models; none if the table was finished before.
     pub fn rows(&self) -> Rows {
-        if self.finished.get().is_some() { Rows::default() } else { self.plan.rows().clone() }
+        if self.asks { self.plan.rows().clone() } else { Rows::default() }
     }
 
-    /// The table. `None` if `efficiencies` does not answer every row of the plan, or if one like it was finished with the
-    /// roofline and this one is with the models, or the other way round.
+    /// The table. `None` if `efficiencies` does not answer every row of the plan.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<Arc<StepTable>> {
         let learned = matches!(efficiencies, Efficiencies::Learned(_));
-        if let Some(finished) = self.finished.get() {
-            return (finished.learned == learned).then(|| finished.table.clone());
+        if let Some(finished) = self.finished.get().filter(|finished| finished.learned == learned) {
+            return Some(finished.table.clone());
+        }
+        if !self.asks {
+            return None;
         }
         let table = Arc::new(self.plan.finish(efficiencies)?);
-        Some(self.finished.get_or_init(|| Finished { table, learned }).table.clone())
+        self.finished.get_or_init(|| Finished { table: table.clone(), learned });
+        Some(table)
     }
 }

@@ -5,7 +5,7 @@ use crate::calibration::Band;
 use crate::chart::{Chart, Roofline, apart, summary};
 use crate::config::{Measured, Metric, Setup};
 use crate::serving::Report;
-use crate::serving::measured::{Deviation, print};
+use crate::serving::measured::{Deviation, deviations, print};
 use crate::serving::report::{Basis, Headline};
 use crate::serving::run::{Calibrated, Power, Run, Spread};
 use crate::serving::sim::Stats;
@@ -60,8 +60,9 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         let all = dollars.0 * headline.output_per_s;
         Band { low: all / band.high, high: all / band.low, ..band }
     });
+    let measured = deviations(measured, report);
     let with_measured = |metric: Metric, one: Reading| Reading {
-        measured: compared(metric, one.value, measured, report).unwrap_or_default(),
+        measured: compared(metric, &measured, report).unwrap_or_default(),
         ..one
     };
     let ttft =
@@ -183,12 +184,8 @@ fn percentiles(stats: Stats) -> String {
     format!("P50 {p50}, P90 {p90}, P99 {p99}")
 }
 
-/// A prediction that was calibrated on the measurement says nothing by being close to it: what is compared is the one
-/// without.
-fn compared(metric: Metric, predicted: f64, measured: &Measured, report: &Report) -> Option<String> {
-    let without = report.calibrated.as_ref().and_then(|calibrated| calibrated.without_own.as_ref());
-    let before = without.and_then(|run| run.metric(metric, false));
-    let deviation = Deviation::of(measured, metric, before.unwrap_or(predicted))?;
-    let when = if before.is_some() { " without your runs" } else { "" };
+fn compared(metric: Metric, measured: &[(Metric, Deviation)], report: &Report) -> Option<String> {
+    let (_, deviation) = measured.iter().find(|(of, _)| *of == metric)?;
+    let when = if report.without_own().is_some() { " without your runs" } else { "" };
     Some(format!("{} measured, {}{when}", print(metric, deviation.measured), deviation.difference()))
 }
