@@ -6,6 +6,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::{
     Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check,
 };
+use rooflight::serving::memory_of;
 use rooflight::serving::run::{Run, Sweep, requests};
 
 use support::runner;
@@ -42,6 +43,8 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
         let clients = Setup { requests: Some(200), ..setup(engine, Load::Concurrency(8)) };
         assert_eq!(run(&most).metrics, run(&clients).metrics, "{engine}");
         assert!(run(&most).metrics.ttft.mean < burst.metrics.ttft.mean, "{engine}");
+        let held = |setup: &Setup| memory_of(setup).expect("sound").kv_needed;
+        assert_eq!(held(&most), held(&clients), "{engine}: what waits at the client holds no cache");
     }
 }
 

@@ -81,6 +81,16 @@ fn a_measurement_is_compared_with_the_prediction_without_own_runs() {
     assert_eq!(difference(&predict_link(&link, &[slower(1.5)])), alone);
 }
 
+/// TTFT does not follow long steps linearly: what a run says is read where it leads, not at the physics.
+#[test]
+fn a_run_far_off_is_met_at_its_own_load() {
+    let run = json!({"measured": {"mean_ttft_ms": 250.1, "mean_tpot_ms": 11.2}});
+    let report = predict_link("v=1", &[run]).report.expect("an answer");
+    let metrics = report.run.expect("a run").metrics;
+    let (ttft, tpot) = (metrics.ttft.mean * 1e3, metrics.tpot.expect("several tokens").mean * 1e3);
+    assert!((ttft / 250.1 - 1.0).abs() < 0.06 && (tpot / 11.2 - 1.0).abs() < 0.02, "{ttft} {tpot}");
+}
+
 #[test]
 fn a_run_as_predicted_moves_nothing_far() {
     let ((without, _), (with, _)) = (tpot(&predict(&[])), tpot(&predict(&[slower(1.0)])));

@@ -59,13 +59,10 @@ pub fn predict(config: &str, options: &str) -> JsValue {
     let prediction = match Options::from_json(options) {
         Ok(options) => {
             let asked = ParsedScenario::with(config, &options);
-            // Not borrowed meanwhile: a prediction that traps must not lock out the next. Those of the roofline keep none.
-            let kept = options.roofline != Some(true);
-            let mut tables = if kept { TABLES.take() } else { Tables::default() };
+            // Not borrowed meanwhile: a prediction that traps must not lock out the next.
+            let mut tables = TABLES.take();
             let prediction = asked.predict_among(&options, &mut tables, |rows| answer(&options, rows));
-            if kept {
-                TABLES.set(tables);
-            }
+            TABLES.set(tables);
             prediction
         }
         Err(issue) => Prediction { issues: vec![issue], ..Prediction::default() },

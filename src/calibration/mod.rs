@@ -55,6 +55,15 @@ impl Factors {
     pub fn longer(self, prefill: f64, decode: f64) -> Self {
         Self { prefill: self.prefill * prefill, decode: self.decode * decode, ..self }
     }
+
+    pub fn logs(self) -> PerFactor {
+        [self.prefill, self.decode, self.wait].map(f64::ln)
+    }
+
+    /// Whether none differs from the other's by more than this share.
+    pub fn is_near(self, other: Self, share: f64) -> bool {
+        self.logs().iter().zip(other.logs()).all(|(one, other)| (one - other).abs() <= share)
+    }
 }
 
 impl Default for Factors {

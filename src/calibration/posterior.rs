@@ -111,17 +111,34 @@ impl Calibration {
         own: &[KnownRun],
         asked: impl Fn(&ConfigPoint) -> bool,
     ) -> Joint {
-        let prior = self.prior.each_ref().map(Covariance::variance);
+        let prior = self.variances();
         let at: Vec<Place> = at.iter().map(|point| point.place()).collect();
-        self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, asked))
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own.iter(), ASKED, asked))
+    }
+
+    /// Posterior of a configuration given all shipped runs and `own`.
+    pub fn posterior_among<'a>(
+        &'a self,
+        at: &ConfigPoint,
+        own: impl Iterator<Item = &'a KnownRun>,
+    ) -> Posterior {
+        let (at, prior) = ([at.place()], self.variances());
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, |_| true)).of(0)
+    }
+
+    /// Prior variances of the factors.
+    fn variances(&self) -> PerFactor {
+        self.prior.each_ref().map(Covariance::variance)
     }
 
     /// Approximates [`Self::posterior`] without the visitor's own runs, in a fraction of its time, for results that are not
     /// shown.
     pub fn roughly(&self, at: &ConfigPoint) -> Factors {
-        let prior = self.prior.each_ref().map(Covariance::variance);
+        let prior = self.variances();
         let at = [at.place()];
-        self.conditioned(&at, prior, &self.nearest(&at, prior, &[], ASKED_ROUGHLY, |_| true)).of(0).factors()
+        self.conditioned(&at, prior, &self.nearest(&at, prior, [].iter(), ASKED_ROUGHLY, |_| true))
+            .of(0)
+            .factors()
     }
 
     /// What runs must have in common to share anything.
@@ -134,7 +151,7 @@ impl Calibration {
         &'a self,
         at: &[Place],
         prior: PerFactor,
-        own: &'a [KnownRun],
+        own: impl Iterator<Item = &'a KnownRun>,
         most: usize,
         asked: impl Fn(&ConfigPoint) -> bool,
     ) -> Vec<Near<'a>> {
@@ -178,9 +195,9 @@ impl Calibration {
         own: &[KnownRun],
         responses: &[PerFactor],
     ) -> Vec<[f64; SOURCES]> {
-        let prior = self.prior.each_ref().map(Covariance::variance);
+        let prior = self.variances();
         let at = at.place();
-        let near = self.nearest(&[at], prior, own, ASKED, |_| true);
+        let near = self.nearest(&[at], prior, own.iter(), ASKED, |_| true);
         let of_pair = |pair: &Pair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
             for (of, by) in self.prior.iter().zip(by) {

@@ -30,24 +30,25 @@ impl Demand {
                 let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.osl);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
-            Load::Concurrency(clients)
-            | Load::Burst(clients)
-            | Load::Offline(clients)
-            | Load::Sessions(clients) => {
-                let (clients, _) = clients_per_replica(setup, clients);
+            _ => {
+                // Where the number in flight follows from step times, one is the minimum.
+                let running = most_in_flight(setup).map_or(1.0, |most| clients_per_replica(setup, most).0);
                 Self {
-                    kv_tokens: clients * tokens_held(setup),
+                    kv_tokens: running * tokens_held(setup),
                     step_tokens: f64::from(setup.token_budget),
                     sequence_tokens,
                 }
             }
-            // The number in flight follows from step times; one is the minimum.
-            Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => Self {
-                kv_tokens: tokens_held(setup),
-                step_tokens: f64::from(setup.token_budget),
-                sequence_tokens,
-            },
         }
+    }
+}
+
+/// The most requests in flight on all replicas; `None` if that follows from step times.
+fn most_in_flight(setup: &Setup) -> Option<u32> {
+    match setup.load {
+        Load::Concurrency(all) | Load::Offline(all) | Load::Sessions(all) | Load::Batch(all) => Some(all),
+        Load::Burst(all) => Some(setup.max_in_flight.map_or(all, |most| most.min(all))),
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => None,
     }
 }
 
@@ -143,11 +144,7 @@ pub fn verdict(
     };
     let (running, mut issues) = match setup.load {
         Load::Batch(_) => batch_verdict(setup, physics, demand, memory)?,
-        Load::Concurrency(clients)
-        | Load::Sessions(clients)
-        | Load::Burst(clients)
-        | Load::Offline(clients) => served(Some(clients_per_replica(setup, clients).0)),
-        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => served(None),
+        _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
     if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
         // Waiting is the point of these loads.

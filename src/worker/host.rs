@@ -116,8 +116,6 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
                     Ok(models) => {
                         let release = models.manifest().release.clone();
                         *session.models.borrow_mut() = Some(models);
-                        // Until now they were of the roofline.
-                        session.tables.take();
                         post(&scope, &FromWorker::Loaded { release });
                         if let Some(answer) = session.answer() {
                             post(&scope, &answer);

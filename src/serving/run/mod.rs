@@ -11,6 +11,7 @@ mod own;
 pub mod pools;
 pub mod power;
 mod report;
+mod settle;
 mod sweep;
 mod trace;
 

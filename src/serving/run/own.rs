@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::settle::{self, Measuring};
 use super::{Run, Runner};
 use crate::calibration::{
     Calibration, ConfigPoint, Factors, KnownRun, Observation, Observed, Responses, shipped,
@@ -9,9 +10,10 @@ use crate::calibration::{
 use crate::config::catalog::Catalog;
 use crate::config::{Field, Issue, Load, Measured, Metric, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::serving::plan::plan;
+use crate::serving::plan_among;
 use crate::serving::runner;
 use crate::serving::sim::Stats;
+use crate::serving::table::Tables;
 use crate::units::{fixed, percent};
 
 /// Cache of observed runs: they are not simulated again on every change.
@@ -22,8 +24,8 @@ pub struct OwnRuns {
     said: Option<(Arc<[KnownRun]>, Vec<Issue>)>,
 }
 
-/// A run's calibration point, or why it cannot be used.
-type Observing = Result<KnownRun, String>;
+/// A run's calibration point at the physics, and what settles it, unless there are too many; or why it cannot be used.
+type Observing = Result<(KnownRun, Option<Arc<Measuring>>), String>;
 
 impl OwnRuns {
     /// Calibration points for `runs`, given the models behind `ask`, and issues. Runs that cannot be used are
@@ -41,27 +43,36 @@ impl OwnRuns {
         if let Some(said) = self.said.as_ref().filter(|_| is_same) {
             return Ok(said.clone());
         }
-        let (mut known, mut issues) = (Vec::new(), Vec::new());
-        let before = std::mem::take(&mut self.observed);
+        let (mut known, mut measuring, mut issues) = (Vec::new(), Vec::new(), Vec::new());
+        let (before, mut tables) = (std::mem::take(&mut self.observed), Tables::default());
+        let settles = runs.len() <= settle::MOST;
+        let serves =
+            |observing: &Observing| !settles || observing.as_ref().map_or(true, |(_, how)| how.is_some());
         for (number, run) in (1_u32..).zip(runs) {
-            let observing = match before.iter().find(|(seen, _)| seen == run) {
+            let observing = match before.iter().find(|(seen, known)| seen == run && serves(known)) {
                 Some((_, observing)) => Some(observing.clone()),
-                None => observe(run, catalog, &ask)?,
+                None => observe(run, (catalog, settles), &mut tables, &ask)?,
             };
             // Unknown until the learned models answer.
             let Some(observing) = observing else { continue };
             self.observed.push((run.clone(), observing.clone()));
             match observing {
-                Ok(one) => known.push((number, one)),
+                Ok((one, how)) => {
+                    known.push((number, one));
+                    measuring.push(how);
+                }
                 Err(reason) => {
                     issues.push(Issue::warning(Field::Runs, format!("your run {number}: {reason}")));
                 }
             }
         }
         if let Some(calibration) = shipped().filter(|_| !known.is_empty()) {
-            let contradicting = weigh(calibration, &mut known).into_iter();
+            let mut contradicting = weigh(calibration, &mut known);
+            if settle::settle(calibration, &mut known, &measuring) {
+                contradicting = weigh(calibration, &mut known);
+            }
             let named = |(number, text)| Issue::warning(Field::Runs, format!("your run {number} {text}"));
-            issues.extend(contradicting.map(named));
+            issues.extend(contradicting.into_iter().map(named));
         }
         if self.observed.len() < runs.len() {
             let text = "your runs calibrate the learned models, which have not answered";
@@ -76,7 +87,8 @@ impl OwnRuns {
 /// `None` without the learned models, or if the calibration is for another release.
 fn observe<E>(
     run: &Scenario,
-    catalog: &Catalog,
+    (catalog, settles): (&Catalog, bool),
+    tables: &mut Tables,
     ask: &impl Fn(&Rows) -> Result<Efficiencies, E>,
 ) -> Result<Option<Observing>, E> {
     let wrong = |issues: &[Issue]| {
@@ -84,7 +96,7 @@ fn observe<E>(
     };
     let (setup, found) = check(run, catalog);
     let Some(setup) = setup else { return Ok(Some(Err(wrong(&found)))) };
-    let (plan, rows) = match plan(&setup) {
+    let (plan, rows) = match plan_among(&setup, None, tables) {
         Ok(planned) => planned,
         Err(found) => return Ok(Some(Err(wrong(&found)))),
     };
@@ -97,7 +109,9 @@ fn observe<E>(
         return Ok(Some(Err(reason.into())));
     };
     let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
-    Ok(Some(learned.observed(setup.load, &run.measured, ideal.as_ref())))
+    let known = learned.observed(setup.load, &run.measured, ideal.as_ref());
+    let measuring = Measuring { runner: learned, load: setup.load, measured: run.measured };
+    Ok(Some(known.map(|known| (known, settles.then(|| Arc::new(measuring))))))
 }
 
 /// Fraction of the ideal time below which a measurement is implausible; leaves room for rounding.
@@ -114,34 +128,20 @@ impl Runner {
     /// # Errors
     /// Why nothing can be learned from it.
     pub fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<KnownRun, String> {
-        let responses = Responses::of(Factors::NONE, |factors| self.simulated(&self.setup, load, factors))
-            .map_err(|issue| issue.sentence())?;
+        let responses = self.responses(load, Factors::NONE)?;
+        let observed = observations(&responses, load, measured, Factors::NONE);
         let furthest = self.calibration.map(|calibration| calibration.outliers.furthest);
-        let mut observed = Vec::new();
         for (metric, of) in compared(load, measured) {
-            let figure = measured.of(metric);
-            let Some(value) = figure.value() else { continue };
-            let of_run = |run: &Run| run.metric(metric, figure.mean.is_none()).unwrap_or(f64::NAN);
-            let value = if metric.is_time() { value * 1e-3 } else { value };
-            let log_ratio = (value / of_run(&responses.at)).ln();
+            let Some(ratio) = log_ratio(metric, measured, &responses.at) else { continue };
             // For rates, higher is faster; for times, lower.
-            let (limit, sign) = (ideal.map(of_run), if metric.is_time() { 1.0 } else { -1.0 });
-            if metric != Metric::Ttft
-                && limit.is_some_and(|limit| sign * (value / limit).ln() < IMPOSSIBLE.ln())
-            {
+            let sign = if metric.is_time() { 1.0 } else { -1.0 };
+            let of_ideal = ideal.and_then(|ideal| log_ratio(metric, measured, ideal));
+            if metric != Metric::Ttft && of_ideal.is_some_and(|ratio| sign * ratio < IMPOSSIBLE.ln()) {
                 return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
             }
-            if furthest.is_some_and(|furthest| log_ratio.abs() > furthest) {
-                let far = times(log_ratio.exp());
+            if furthest.is_some_and(|furthest| ratio.abs() > furthest) {
+                let far = times(ratio.exp());
                 return Err(format!("its {} is {far} what is predicted, too far to learn from", of.name()));
-            }
-            if log_ratio.is_finite() {
-                observed.push(Observation {
-                    metric: of,
-                    log_ratio,
-                    response: responses.response(of.waits(), of_run),
-                    weight: 1.0,
-                });
             }
         }
         if observed.is_empty() {
@@ -152,6 +152,44 @@ impl Runner {
         }
         Ok(KnownRun::new(ConfigPoint::of(&self.setup, responses.at.metrics.in_flight), observed))
     }
+}
+
+impl Runner {
+    /// The run of `load` at these factors, and what longer steps change.
+    ///
+    /// # Errors
+    /// What to change so that it can be served.
+    pub(super) fn responses(&self, load: Load, factors: Factors) -> Result<Responses<Run>, String> {
+        let run = |factors| self.simulated(&self.setup, load, factors);
+        Responses::of(factors, run).map_err(|issue| issue.sentence())
+    }
+}
+
+/// What was measured of a run, around the run at `factors`: the logarithm of measured over predicted by the physics, if the
+/// prediction responds to its factors everywhere as it does there.
+pub(super) fn observations(
+    responses: &Responses<Run>,
+    load: Load,
+    measured: &Measured,
+    factors: Factors,
+) -> Vec<Observation> {
+    let logs = factors.logs();
+    let observation = |(metric, of): (Metric, Observed)| {
+        let median = measured.of(metric).mean.is_none();
+        let response = responses.response(of.waits(), |run| run.metric(metric, median).unwrap_or(f64::NAN));
+        let of_factors: f64 = response.iter().zip(logs).map(|(by, log)| by * log).sum();
+        let log_ratio = log_ratio(metric, measured, &responses.at)? + of_factors;
+        let one = Observation { metric: of, log_ratio, response, weight: 1.0 };
+        log_ratio.is_finite().then_some(one)
+    };
+    compared(load, measured).into_iter().filter_map(observation).collect()
+}
+
+/// The logarithm of measured over that of `run`; `None` if either is missing.
+fn log_ratio(metric: Metric, measured: &Measured, run: &Run) -> Option<f64> {
+    let figure = measured.of(metric);
+    let value = figure.value()? * if metric.is_time() { 1e-3 } else { 1.0 };
+    Some((value / run.metric(metric, figure.mean.is_none())?).ln())
 }
 
 /// `3.21 times`, or for a small part of it `less than a hundredth of`.
@@ -206,9 +244,8 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, KnownRun)]) -> Vec<(u
     let all: Vec<KnownRun> = known.iter().map(|(_, one)| one.clone()).collect();
     let mut found = Vec::new();
     for (index, (number, one)) in known.iter_mut().enumerate() {
-        let others: Vec<KnownRun> =
-            all.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, one)| one.clone()).collect();
-        let posterior = calibration.posterior(&one.point, &others, |_| true);
+        let others = all[..index].iter().chain(&all[index + 1..]);
+        let posterior = calibration.posterior_among(&one.point, others);
         for observation in &mut one.observed {
             let away = observation.log_ratio - posterior.expected(observation.response);
             let (spread, noise) =

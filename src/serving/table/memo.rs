@@ -8,27 +8,26 @@ use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 
-/// Plans tables, and keeps the last. Those it planned must all be finished with the models, or all with the roofline.
+/// Plans tables, and keeps the last.
 #[derive(Debug, Default)]
 pub struct Tables(Option<(Asked, PlannedTable)>);
 
 /// What a table depends on.
 type Asked = (Setup, Physics, Extent);
 
-/// A plan, and the table once this or one like it is finished.
+/// A plan, and its tables once this or one like it is finished.
 #[derive(Debug, Clone)]
 pub struct PlannedTable {
     plan: Arc<TablePlan>,
-    finished: Arc<OnceLock<Finished>>,
-    /// Whether its rows have to be asked: not if it was finished before.
+    finished: Arc<Finished>,
+    /// Whether its rows have to be asked: not if it was finished with the models before.
     asks: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Finished {
-    table: Arc<StepTable>,
-    /// Whether the models gave its times.
-    learned: bool,
+    roofline: OnceLock<Arc<StepTable>>,
+    learned: OnceLock<Arc<StepTable>>,
 }
 
 impl Tables {
@@ -44,7 +43,7 @@ impl Tables {
     ) -> Result<PlannedTable, MissingFigure> {
         let asked = (setup.without_requests(), *physics, *extent);
         if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
-            return Ok(PlannedTable { asks: table.finished.get().is_none(), ..table.clone() });
+            return Ok(PlannedTable { asks: table.finished.learned.get().is_none(), ..table.clone() });
         }
         let table = PlannedTable::from(TablePlan::new(&asked.0, physics, extent)?);
         self.0 = Some((asked, table.clone()));
@@ -66,15 +65,14 @@ impl PlannedTable {
 
     /// The table. `None` if `efficiencies` does not answer every row of the plan.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<Arc<StepTable>> {
-        let learned = matches!(efficiencies, Efficiencies::Learned(_));
-        if let Some(finished) = self.finished.get().filter(|finished| finished.learned == learned) {
-            return Some(finished.table.clone());
-        }
-        if !self.asks {
-            return None;
+        let finished = match efficiencies {
+            Efficiencies::Roofline => &self.finished.roofline,
+            Efficiencies::Learned(_) => &self.finished.learned,
+        };
+        if let Some(table) = finished.get() {
+            return Some(table.clone());
         }
         let table = Arc::new(self.plan.finish(efficiencies)?);
-        self.finished.get_or_init(|| Finished { table: table.clone(), learned });
-        Some(table)
+        Some(finished.get_or_init(|| table).clone())
     }
 }
