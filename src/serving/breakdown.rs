@@ -60,7 +60,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         time: total,
         host: finished.time.host,
         power: power(setup, finished),
-        sentence: sentence(phase, limit, limit_share, &kernels),
+        sentence: sentence(phase, (limit, limit_share), &kernels, finished.time.host / total),
         limit,
         limit_share,
         mfu: mfu(setup, step, total),
@@ -104,11 +104,20 @@ fn limiting(kernels: &[KernelLine], host_share: f64) -> (Resource, f64) {
     most.unwrap_or((Resource::Launch, 0.0))
 }
 
-fn sentence(phase: Phase, limit: Resource, share: f64, kernels: &[KernelLine]) -> String {
+/// `host`: the share of the step that is host time not hidden.
+fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine], host: f64) -> String {
     let phase = match phase {
         Phase::Prefill => "Prefill",
         Phase::Decode => "Decode",
     };
+    let small = share - host;
+    if limit == Resource::Launch && host > small {
+        let rest = format!("kernels too small to fill the GPU take another {}", percent(small));
+        return format!(
+            "{phase} is limited by the host: the GPU waits for it {} of the step; {rest}.",
+            percent(host)
+        );
+    }
     let (resource, kind) = match limit {
         Resource::Compute => ("the tensor cores", "compute-bound kernels"),
         Resource::Memory => ("memory bandwidth", "kernels that wait for device memory"),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::calibration::Factors;
 use crate::config::{Dtype, Issue, Setup};
 use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
@@ -200,6 +201,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// The factors of the run behind the headline, if it is calibrated.
+    pub fn factors(&self) -> Option<Factors> {
+        Some(self.calibrated.as_ref()?.factors)
+    }
+
     /// The run without the visitor's own runs, if there are any. Measurements are compared with it: a prediction that was
     /// calibrated on a measurement says nothing by being close to it.
     pub fn without_own(&self) -> Option<&Run> {

@@ -1,10 +1,34 @@
 //! Display names of the core's enums, and of a setup.
 
+use crate::calibration::Factors;
 use crate::config::catalog::catalog;
 use crate::config::{Arch, Dtype, Field, Load, Setup};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
-use crate::units::count;
+use crate::serving::report::PassReport;
+use crate::units::{count, fixed};
+
+/// `38 % longer`, `0.3 % shorter`.
+pub fn longer(factor: f64) -> String {
+    let away = 100.0 * (factor - 1.0).abs();
+    format!("{}\u{a0}% {}", fixed(away, 1), if factor < 1.0 { "shorter" } else { "longer" })
+}
+
+/// What limits a pass, and what measured runs make of its time.
+pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
+    /// Changes below this are within the error of the parts.
+    const LEAST: f64 = 0.02;
+    let factor = |factors: Factors| match pass.phase {
+        Phase::Prefill => factors.prefill,
+        Phase::Decode => factors.decode,
+    };
+    match factors.map(factor).filter(|factor| (factor - 1.0).abs() >= LEAST) {
+        Some(factor) => {
+            format!("{} Measured runs make such a step {} than its parts.", pass.sentence, longer(factor))
+        }
+        None => pass.sentence.clone(),
+    }
+}
 
 /// A short title of the configuration.
 pub fn title(setup: &Setup) -> String {

@@ -5,6 +5,7 @@ use crate::config::Setup;
 use crate::serving::Report;
 use crate::serving::run::{Calibrated, Run, Spread};
 use crate::serving::sim::Stats;
+use crate::study::words::longer;
 use crate::study::{Block, Row};
 use crate::units::{Seconds, count, fixed};
 
@@ -12,13 +13,14 @@ use crate::units::{Seconds, count, fixed};
 pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let (calibrated, run) = (report.calibrated.as_ref()?, report.run.as_ref()?);
     let Calibrated { factors, bands, support, physics, .. } = calibrated;
-    let change = |factor: f64| format!("{} %", fixed(100.0 * (factor - 1.0), 1));
     let text = format!(
-        "Similar measured runs put decode steps {} above the physics, and what prompts add to a step {}; step times \
-        are corrected by that before the simulation. TTFT is another {} longer than queues and steps explain. Based on {} measured runs of this model on {}, {} of it on any engine, and {} of any model on this GPU with this engine. The less a run shares with this one, the less it counts.",
-        change(factors.decode),
-        change(factors.prefill),
-        change(factors.wait),
+        "Similar measured runs make decode steps {} than the physics, and what prompts add to a step {}; step times are \
+         corrected by that before the simulation. TTFT is then {} than queues and steps explain. Based on {} measured runs of \
+         this model on {}, {} of it on any engine, and {} of any model on this GPU with this engine. The less a run shares with \
+         this one, the less it counts.",
+        longer(factors.decode),
+        longer(factors.prefill),
+        longer(factors.wait),
         count(f64::from(support.of_model_on_engine)),
         setup.engine.name,
         count(f64::from(support.of_model)),

@@ -1,12 +1,13 @@
 //! The headline numbers and the memory, formula by formula.
 
+use crate::calibration::Factors;
 use crate::config::{Load, MemoryShareOf, Setup};
 use crate::graph::{self, Phase};
 use crate::serving::Report;
 use crate::serving::report::{Headline, KernelLine, Memory, PassReport};
 use crate::serving::sim::{Metrics, Stats};
 use crate::study::accuracy::{Accuracy, ErrorGroup};
-use crate::study::{Block, Row};
+use crate::study::{Block, Row, words};
 use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percent};
 
 /// One fold per number, with the id of the page's number.
@@ -16,11 +17,12 @@ pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Bloc
         report.run.as_ref().and_then(|run| of(&run.metrics)).map(percentiles)
     };
     let mut blocks = vec![ttft(setup, headline, pass(Phase::Prefill), spread(|metrics| Some(metrics.ttft)))];
-    blocks.extend(tpot(setup, headline, pass(Phase::Decode), spread(|metrics| metrics.tpot)));
+    let decode = pass(Phase::Decode).map(|pass| (pass, report.factors().map_or(1.0, |of| of.decode)));
+    blocks.extend(tpot(setup, headline, decode, spread(|metrics| metrics.tpot)));
     blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
     blocks.push(throughput(setup, headline));
     blocks.extend(cost(setup, headline));
-    blocks.extend(report.passes.iter().map(|pass| utilisation(setup, pass)));
+    blocks.extend(report.passes.iter().map(|pass| utilisation(setup, pass, report.factors())));
     blocks
 }
 
@@ -96,11 +98,11 @@ fn encoder(pass: &PassReport, of: fn(&KernelLine) -> Seconds) -> Seconds {
 fn tpot(
     setup: &Setup,
     headline: &Headline,
-    decode: Option<&PassReport>,
+    decode: Option<(&PassReport, f64)>,
     spread: Option<String>,
 ) -> Option<Block> {
     let tpot = headline.tpot?;
-    let step = decode.map_or(Seconds::ZERO, |pass| pass.time);
+    let step = decode.map_or(Seconds::ZERO, |(pass, factor)| pass.time * factor);
     let drafted = setup.drafts.drafted;
     let per_step = f64::from(setup.osl.saturating_sub(1)) / setup.decode_steps();
     let batch = matches!(setup.load, Load::Batch(_));
@@ -132,9 +134,13 @@ fn tpot(
             decimal(setup.drafts.accepted),
         ));
     }
-    if let Some(pass) = decode {
+    if let Some((pass, factor)) = decode {
+        let calibrated = match factor {
+            1.0 => String::new(),
+            factor => format!("; measured runs make that {}", words::longer(factor)),
+        };
         lines.push(format!(
-            "The decode step{}: {} sequences with {} tokens each in the KV cache; kernels {}, host {}.",
+            "The decode step{}: {} sequences with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
             if batch { " half-way through" } else { "" },
             count(pass.sequences as f64),
             count(pass.past.round()),
@@ -210,12 +216,12 @@ fn gpus(setup: &Setup) -> f64 {
 }
 
 /// MFU and MBU of a pass.
-fn utilisation(setup: &Setup, pass: &PassReport) -> Block {
+fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Block {
     let (phase, id) = match pass.phase {
         Phase::Prefill => ("prefill", "limit-prefill"),
         Phase::Decode => ("decode", "limit-decode"),
     };
-    let mut lines = vec![pass.sentence.clone()];
+    let mut lines = vec![words::limits(pass, factors)];
     let stages = if setup.pp > 1 { format!(" × {} stages", setup.pp) } else { String::new() };
     if let Ok(peak) = setup.gpu.peak(setup.weights) {
         let flops = pass.kernels.iter().map(|kernel| kernel.flops.0 * kernel.count as f64).sum::<f64>();

@@ -22,7 +22,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
         readings: readings.unwrap_or_default(),
         calibration: calibration(setup, report).unwrap_or_default(),
         memory: memory::shown(&report.memory, !report.passes.is_empty()),
-        passes: report.passes.iter().map(passes::shown).collect(),
+        passes: report.passes.iter().map(|pass| passes::shown(pass, report.factors())).collect(),
         roofline_words: roofline
             .iter()
             .map(summary)

@@ -1,14 +1,15 @@
 //! What limits each phase, and its kernels as rows.
 
+use crate::calibration::Factors;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
 use crate::units::{Order, Seconds, count, fixed, percent};
 use crate::worker::protocol::{KernelRow, Part, Pass};
 
-pub fn shown(pass: &PassReport) -> Pass {
+pub fn shown(pass: &PassReport, factors: Option<Factors>) -> Pass {
     Pass {
-        sentence: pass.sentence.clone(),
+        sentence: words::limits(pass, factors),
         facts: vec![
             pass.time.print().to_string(),
             count(pass.tokens as f64),
