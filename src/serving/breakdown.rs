@@ -23,6 +23,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             count: launches,
             flops: planned.count.flops,
             bytes: planned.count.operands,
+            traffic: planned.count.bytes,
             intensity: intensity(planned.count.flops, planned.count.bytes),
             roofline: time.ideal,
             ceiling: time.ceiling,

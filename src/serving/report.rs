@@ -32,9 +32,11 @@ pub struct KernelLine {
     /// Launches in the pass.
     pub count: u64,
     pub flops: Flops,
-    /// Compulsory device-memory traffic.
+    /// Every operand read once and every result written once, from and to memory or the L2 cache.
     pub bytes: Bytes,
-    /// FLOP per byte; `None` if nothing is multiplied.
+    /// The part that has to come from or go to device memory: weights, cached KV, and activations beyond the L2 cache.
+    pub traffic: Bytes,
+    /// FLOP per byte of `traffic`; `None` if nothing is multiplied.
     pub intensity: Option<f64>,
     /// The time at the textbook roofline.
     pub roofline: Seconds,

@@ -38,7 +38,8 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
     row("Shape", kernel.shape.clone());
     row("Launches per step", count(kernel.count as f64));
     row("FLOP", kernel.flops.print().to_string());
-    row("DRAM traffic, every operand once", kernel.bytes.print().to_string());
+    row("Operands and results, each once", kernel.bytes.print().to_string());
+    row("Of these through device memory, at least", kernel.traffic.print().to_string());
     if let Some(intensity) = kernel.intensity {
         row("Arithmetic intensity", format!("{} FLOP/B", count(intensity)));
     }
