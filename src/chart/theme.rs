@@ -22,7 +22,7 @@ pub struct Palette {
     pub accent: RGBColor,
     /// Measured runs.
     pub measured: RGBColor,
-    /// Compute, memory, links, launch and host.
+    /// Compute, memory, links, launch and host. Where none is shown, kinds of plans.
     pub resources: [RGBColor; 4],
 }
 
@@ -60,6 +60,7 @@ impl Palette {
             Tone::Muted => self.muted,
             Tone::Faint => self.faint,
             Tone::Measured => self.measured,
+            Tone::Kind(index) => self.resources[index % self.resources.len()],
         }
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Unit;
 
-/// The visual weight of a line.
+/// The visual weight of a line, or the colour of one of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -21,6 +21,8 @@ pub enum Tone {
     Faint,
     /// Only what was measured.
     Measured,
+    /// One of several kinds of points, by the index of its colour.
+    Kind(usize),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

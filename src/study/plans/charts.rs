@@ -6,8 +6,9 @@ use crate::find::Tried;
 
 const HEIGHT: u32 = 300;
 /// Number of kinds of plans with their own name.
-const MOST_NAMED: usize = 8;
-const TONES: [Tone; 3] = [Tone::Ink, Tone::Muted, Tone::Faint];
+const MOST_NAMED: usize = 6;
+const TONES: [Tone; MOST_NAMED] =
+    [Tone::Ink, Tone::Kind(0), Tone::Kind(1), Tone::Kind(2), Tone::Muted, Tone::Faint];
 
 type Place = (f64, f64);
 
