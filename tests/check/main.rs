@@ -132,6 +132,8 @@ fn amd_has_its_own_formats_and_engines() {
             scenario.model = model("gpt-oss-20b");
         }
     };
+    let text = refusal(Field::Weights, experts("h200-sxm"));
+    assert!(text.contains("MX formats"), "{text}");
     let text = refusal(Field::Weights, experts("mi300x"));
     assert!(text.contains("MX formats") && !text.contains("mxfp4_mxfp8"), "{text}");
     assert!(checked(experts("mi355x")).0.is_some());

@@ -38,11 +38,11 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) 
     }
 }
 
-/// Whether the matrix cores support `dtype`. CDNA 3 has FP8, but not the block-of-32 scales that MXFP8 activations
-/// need.
+/// Whether the matrix cores support `dtype`. Those of Ada, Hopper and CDNA 3 have FP8, but not the block-of-32 scales that
+/// MXFP8 activations need.
 fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
-    if dtype == Dtype::Mxfp4Mxfp8 && gpu.arch == Arch::Cdna3 {
-        let reason = "CDNA 3 matrix cores do not support MX formats".to_owned();
+    if dtype == Dtype::Mxfp4Mxfp8 && matches!(gpu.arch, Arch::Ada | Arch::Hopper | Arch::Cdna3) {
+        let reason = "its matrix cores do not support MX formats".to_owned();
         return Err(MissingFigure { gpu: gpu.name.clone(), figure: "dense MXFP8 rate", reason });
     }
     gpu.tensor_rate(dtype).map(|_| ())

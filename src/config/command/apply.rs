@@ -55,6 +55,8 @@ struct Rest {
     host: Option<f64>,
     /// SGLang's switch for it.
     hierarchical: bool,
+    /// Tokens drafted per step.
+    drafted: Option<u32>,
 }
 
 pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
@@ -91,6 +93,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
         rest.issues.extend(settle(&mut scenario));
     }
     rest.quantised(&mut scenario);
+    rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
     rest.issues.extend(listed(&rest.unknown));
@@ -119,7 +122,7 @@ impl Rest {
             return;
         };
         match setting {
-            Setting::Model | Setting::Idle => {}
+            Setting::Model | Setting::Idle | Setting::DraftedHow => {}
             Setting::Quantization => self.quantization = Some(flag.clone()),
             Setting::Tp => scenario.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.tp),
             Setting::Pp => scenario.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.pp),
@@ -136,6 +139,11 @@ impl Rest {
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
             Setting::KvFormat => self.kv(scenario, flag),
+            Setting::Drafted => self.drafted = self.whole(Field::Drafted, flag),
+            Setting::Drafting => match drafted_in(flag) {
+                Some(drafted) => self.drafted = Some(drafted),
+                None => self.unknown(flag),
+            },
             Setting::HostCacheOn => self.hierarchical = flag.on(),
             Setting::HostCache => match flag.number().filter(|size| size.is_finite() && *size >= 0.0) {
                 Some(size) => self.host = Some(size),
@@ -149,6 +157,8 @@ impl Rest {
         match (option.name.as_str(), option.value.as_deref()) {
             ("dtype", _) => self.kv(scenario, option),
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
+            ("decoding_type", _) => {}
+            ("num_nextn_predict_layers", Some(_)) => self.drafted = self.whole(Field::Drafted, option),
             ("enable_block_reuse", _) | (_, None) => {}
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
                 self.host = option.number().map(|bytes| bytes / GIB);
@@ -173,6 +183,22 @@ impl Rest {
             (Some(Dtype::Bf16), Some("fp8" | "w8a8_fp8")) => scenario.weights = Some(Dtype::Fp8),
             (Some(Dtype::Bf16), _) => self.unknown(&flag),
             _ => {}
+        }
+    }
+
+    /// A command says how many tokens are drafted, never how many are accepted.
+    fn drafts(&mut self, scenario: &mut Scenario) {
+        let Some(drafted) = self.drafted else { return };
+        let drafts = &mut scenario.workload.drafts;
+        drafts.drafted = drafted;
+        if drafts.accepted > f64::from(drafted) {
+            drafts.accepted = 0.0;
+        }
+        if drafted > 0 && drafts.accepted == 0.0 {
+            let text = format!(
+                "the command drafts `{drafted}` tokens per step: enter how many of them are accepted on average"
+            );
+            self.issues.push(Issue::warning(Field::Accepted, text));
         }
     }
 
@@ -268,4 +294,10 @@ fn listed(unknown: &[String]) -> Option<Issue> {
     let more = if unknown.len() > NAMED { " and others" } else { "" };
     let text = format!("not recognised and ignored: {}{more}", named.join(", "));
     (!unknown.is_empty()).then(|| Issue::warning(Field::Model, text))
+}
+
+/// `{"method": "mtp", "num_speculative_tokens": 2}`.
+fn drafted_in(flag: &Flag) -> Option<u32> {
+    let config: serde_json::Value = serde_json::from_str(flag.value.as_deref()?).ok()?;
+    config.get("num_speculative_tokens")?.as_u64()?.try_into().ok()
 }

@@ -24,6 +24,12 @@ pub enum Setting {
     HostCache,
     /// The switch that has SGLang use it.
     HostCacheOn,
+    /// Tokens drafted per step.
+    Drafted,
+    /// vLLM's JSON that contains the same.
+    Drafting,
+    /// How they are drafted, which their number says enough of.
+    DraftedHow,
     /// Affects no time.
     Idle,
 }
@@ -51,6 +57,17 @@ const NAMES: &[(Setting, &[&str])] = &[
     (Setting::KvFormat, &["kv_cache_dtype"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
     (Setting::HostCache, &["kv_offloading_size", "hicache_size"]),
+    (Setting::Drafted, &["num_speculative_tokens", "speculative_num_steps", "num_nextn_predict_layers"]),
+    (Setting::Drafting, &["speculative_config"]),
+    (
+        Setting::DraftedHow,
+        &[
+            "speculative_algorithm",
+            "speculative_algo",
+            "speculative_num_draft_tokens",
+            "speculative_eagle_topk",
+        ],
+    ),
     (
         Setting::Idle,
         &[

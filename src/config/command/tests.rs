@@ -108,6 +108,24 @@ fn unrecognised_options_are_listed() {
 }
 
 #[test]
+fn drafts_are_read_and_their_acceptance_asked_for() {
+    let trtllm = "printf 'speculative_config:\\n  decoding_type: MTP\\n  num_nextn_predict_layers: 2\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --extra_llm_api_options options.yaml";
+    for text in [
+        "vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":2}'",
+        "python -m sglang.launch_server --model deepseek-ai/DeepSeek-R1 --tp 8 --speculative-algorithm EAGLE --speculative-num-steps 2 --speculative-num-draft-tokens 3",
+        trtllm,
+    ] {
+        let (scenario, issues) = read(text, &Scenario::default()).unwrap();
+        let drafts = scenario.expect(text).workload.drafts;
+        assert_eq!((drafts.drafted, drafts.accepted), (2, 0.0), "{text}");
+        let asked =
+            |issue: &Issue| issue.field == Field::Accepted && issue.text.contains("drafts `2` tokens");
+        assert!(issues.iter().any(asked), "{issues:?}");
+        assert!(!issues.iter().any(|issue| issue.text.contains("speculative")), "{issues:?}");
+    }
+}
+
+#[test]
 fn workload_and_gpu_stay() {
     let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9");
     let (read, _) = read("vllm serve Qwen/Qwen3-8B", &form.scenario).unwrap();
