@@ -180,3 +180,13 @@ pub fn provenance_help(provenance: Provenance) -> &'static str {
         Provenance::Roofline => "The ideal: no kernel is faster than this",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_read_as_longer_or_shorter() {
+        assert_eq!([1.381, 0.997].map(longer), ["38.1\u{a0}% longer", "0.3\u{a0}% shorter"]);
+    }
+}
