@@ -4,7 +4,7 @@ use super::{FormGroup, Input};
 use crate::config::link::{self, Find, Link};
 use crate::config::{Field, Issue, Load, ModelChoice, Scenario};
 
-/// The form's content. Text that does not parse stays here as typed, and the scenario keeps its last
+/// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
@@ -107,7 +107,10 @@ impl Form {
         self.forget(input.field);
         match input.typed(&text) {
             Ok(value) => self.write(input.field, value),
-            Err(issue) => self.issues.push(issue),
+            Err(issue) => {
+                self.issues.push(issue);
+                self.drop_refused(input);
+            }
         }
         self.drafts.push((input.field, text));
     }
@@ -177,6 +180,14 @@ impl Form {
         }
     }
 
+    /// A link's number out of range would stay in the link, and have an error of its own beside that of the text.
+    fn drop_refused(&mut self, input: &Input) {
+        let held = input.number.and_then(|number| (number.read)(self.scenario()));
+        if held.is_some_and(|value| input.check(value).is_some()) {
+            self.write(input.field, input.default_number());
+        }
+    }
+
     fn draft(&self, field: Field) -> Option<&str> {
         self.drafts.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
     }
@@ -219,6 +230,23 @@ mod tests {
         form.set(Field::Isl, 512.0);
         assert_eq!(form.text(isl()), "512");
         assert!(!form.has_bad_draft() && form.issues().is_empty());
+    }
+
+    #[test]
+    fn a_number_out_of_range_stays_typed_and_out_of_the_link() {
+        let limit = Field::SloTtft.input();
+        for address in ["v=1", "v=1&st=99999999999"] {
+            let mut form = Form::from_link(address);
+            for text in ["99999999999", "abc"] {
+                form.type_text(limit, text.into());
+                form.leave(limit);
+                assert_eq!((form.text(limit).as_str(), form.link().as_str()), (text, "v=1"));
+                assert!(form.issues().len() == 1 && form.issues()[0].text.contains(text), "{:?}", form.issues());
+            }
+        }
+        let mut form = Form::from_link("v=1");
+        form.type_text(Field::Concurrency.input(), "100200".into());
+        assert!(form.has_bad_draft() && form.link() == "v=1");
     }
 
     #[test]
