@@ -14,6 +14,8 @@ pub struct Number {
     pub range: Range,
     pub whole: bool,
     pub power_of_two: bool,
+    /// Its name in `config.json`, if it is a size of the model; else empty.
+    pub config_key: &'static str,
     pub stops: Stops,
     /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
     pub catalog: Option<fn(&Scheduler, &Gpu) -> Option<f64>>,
