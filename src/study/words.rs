@@ -39,6 +39,19 @@ pub fn load(load: Load) -> String {
     }
 }
 
+/// `3 prompts: 512, 100 and 2000 tokens`; of many only the first.
+pub fn prompts(lengths: &[u32]) -> String {
+    const SHOWN: usize = 6;
+    let shown: Vec<String> = lengths.iter().take(SHOWN).map(|length| count(f64::from(*length))).collect();
+    let list = match shown.split_last() {
+        _ if lengths.len() > SHOWN => format!("{}, …", shown.join(", ")),
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => shown.concat(),
+    };
+    let plural = if lengths.len() == 1 { "" } else { "s" };
+    format!("{} prompt{plural}: {list} tokens", lengths.len())
+}
+
 pub fn arch(arch: Arch) -> &'static str {
     match arch {
         Arch::Volta => "Volta",
@@ -154,5 +167,17 @@ pub fn provenance_help(provenance: Provenance) -> &'static str {
         Provenance::Fixed => "Counted work over fixed shares of the peaks, and a launch floor",
         Provenance::Overlapped => "Runs beside a longer kernel: what it adds at full speed",
         Provenance::Roofline => "The ideal: no kernel is faster than this",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prompts;
+
+    #[test]
+    fn a_list_of_lengths_is_told() {
+        assert_eq!(prompts(&[512, 100, 2000]), "3 prompts: 512, 100 and 2000 tokens");
+        assert_eq!(prompts(&[512]), "1 prompt: 512 tokens");
+        assert_eq!(prompts(&[7; 8]), "8 prompts: 7, 7, 7, 7, 7, 7, … tokens");
     }
 }

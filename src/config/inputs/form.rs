@@ -106,7 +106,10 @@ impl Form {
     pub fn type_text(&mut self, input: &Input, text: String) {
         self.forget(input.field);
         match input.typed(&text) {
-            Ok(value) => self.write(input.field, value),
+            Ok(value) => {
+                self.write(input.field, value);
+                self.issues.extend(input.note(&text, self.scenario()));
+            }
             Err(issue) => {
                 self.issues.push(issue);
                 self.drop_refused(input);
@@ -241,7 +244,11 @@ mod tests {
                 form.type_text(limit, text.into());
                 form.leave(limit);
                 assert_eq!((form.text(limit).as_str(), form.link().as_str()), (text, "v=1"));
-                assert!(form.issues().len() == 1 && form.issues()[0].text.contains(text), "{:?}", form.issues());
+                assert!(
+                    form.issues().len() == 1 && form.issues()[0].text.contains(text),
+                    "{:?}",
+                    form.issues()
+                );
             }
         }
         let mut form = Form::from_link("v=1");
@@ -256,6 +263,19 @@ mod tests {
         assert_eq!(form.text(isl()), " 4 096");
         form.leave(isl());
         assert_eq!(form.text(isl()), "4096");
+    }
+
+    #[test]
+    fn lengths_of_a_batch_are_not_read_as_thousands_silently() {
+        let said = |address: &str| {
+            let mut form = Form::from_link(address);
+            form.type_text(isl(), "100,200".into());
+            form.leave(isl());
+            assert!(!form.has_bad_draft() && form.text(isl()) == "100200");
+            form.issues().iter().map(|issue| issue.text.clone()).collect::<Vec<_>>()
+        };
+        assert!(said("b=2")[0].contains("`100,200` is read as 100200"), "{:?}", said("b=2"));
+        assert_eq!(said("c=2"), [""; 0]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::stops::{Stops, round};
 use super::{INPUTS, Input};
 use crate::config::issue::excerpt;
 use crate::config::link::{pointed, real, ungrouped, whole};
-use crate::config::{Gpu, Issue, Scenario, Scheduler};
+use crate::config::{Field, Gpu, Issue, Load, Scenario, Scheduler};
 use crate::units::decimal;
 
 /// The range of a number, and its box and slider in the form.
@@ -108,6 +108,15 @@ impl Input {
         let error = || Issue::error(self.field, self.wanted(text));
         number.parse(&digits).filter(|value| number.takes(*value)).map(Some).ok_or_else(error)
     }
+
+    /// Says that `100,200` was read as one number, if it may be meant as two prompts: a static batch has a length for each.
+    pub fn note(&self, text: &str, scenario: &Scenario) -> Option<Issue> {
+        let may_list = self.field == Field::Isl && matches!(scenario.workload.load, Load::Batch(_));
+        let read = self.typed(text).ok()?.filter(|_| may_list && text.contains(',')).map(decimal)?;
+        let text =
+            format!("`{}` is read as {read}: only links and JSON take a list of lengths", excerpt(text));
+        Some(Issue::note(self.field, text))
+    }
 }
 
 /// An error for each number of `scenario` out of range.
@@ -158,7 +167,7 @@ impl<T: Slot + Default> Slot for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Field, FormGroup};
+    use super::super::FormGroup;
     use super::*;
 
     fn numbers() -> impl Iterator<Item = (&'static Input, &'static Number)> {
