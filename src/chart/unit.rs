@@ -46,7 +46,7 @@ impl Unit {
             // Minutes and seconds would find no room.
             Self::Seconds if value >= 60.0 => short(value) + " s",
             Self::Seconds => trimmed(Seconds(value).print()),
-            Self::Share => trimmed(percent(value)),
+            Self::Share => short(100.0 * value) + " %",
             Self::Rate => trimmed(FlopsPerSecond(value).print()).trim_end_matches("FLOP/s").into(),
         }
     }
@@ -78,5 +78,8 @@ mod tests {
         ];
         assert_eq!(ticks.map(|tick| tick.replace('\u{a0}', " ")), ["1k", "20 ms", "50 %", "100 T", "100 s"]);
         assert_eq!(Unit::Count.print(1409.0), "1409");
+        // Of a cache that is hardly used.
+        let shares = [0.0, 2e-4, 4e-4, 6e-4, 0.3 * 3.0].map(|share| Unit::Share.tick(share));
+        assert_eq!(shares, ["0 %", "0.02 %", "0.04 %", "0.06 %", "90 %"]);
     }
 }

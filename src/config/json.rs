@@ -34,6 +34,9 @@ pub fn object(text: &str) -> Result<Value, String> {
     match value {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(other) => Err(format!("this is {}: it should be a JSON object in braces", kind(&other))),
+        Err(fault) if fault.is_eof() => {
+            Err(format!("not JSON: it ends early, at line {} column {}", fault.line(), fault.column()))
+        }
         Err(fault) => Err(format!("not JSON: {fault}")),
     }
 }
@@ -140,6 +143,7 @@ mod tests {
         let fault = |text: &str| parse(text).expect_err(text);
         assert!(fault("{\"a\" 1}").starts_with("not JSON: expected `:` at line 1 column"));
         assert!(fault("{\n\"a\": [1 2]}").contains("at line 2 column"));
+        assert_eq!(fault("{\"model_type\": \"llama\", "), "not JSON: it ends early, at line 1 column 23");
     }
 
     #[test]

@@ -18,7 +18,11 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
         return (None, vec![Issue::error(Field::Model, text)]);
     }
     let name = text.trim();
-    if name.is_empty() || name.contains(['{', '[', '"', '\n']) {
+    if name.is_empty() {
+        let text = "the text is empty: give a config.json, a name or a launch command";
+        return (None, vec![Issue::error(Field::Model, text)]);
+    }
+    if name.contains(['{', '[', '"', '\n']) {
         let (model, issues) = import_files(text);
         let scenario = |model| Scenario { model: ModelChoice::Custom(Box::new(model)), ..form };
         return (model.map(scenario), issues);
@@ -91,7 +95,7 @@ mod tests {
         let (scenario, _) = read("Qwen/Qwen3-8B-AWQ", form.scenario);
         assert_eq!(scenario.map(|scenario| link::encode(&scenario)).as_deref(), Some("v=1&m=qwen3-8b&w=fp8"));
         assert!(of("some/Model-7B").1[0].contains("no model `some/Model-7B`"));
-        assert!(of("").1[0].starts_with("the text is empty"));
+        assert!(of(" ").1[0].starts_with("the text is empty") && of("").1[0].contains("a name"));
         assert!(of("\"model_type\": \"llama\"").1[0].contains("JSON"));
         let (link, issues) = of(CONFIG);
         assert!(link.contains("&x=") && issues.is_empty(), "{issues:?}");

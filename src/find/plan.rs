@@ -9,6 +9,7 @@ use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
 use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{Kept, Stats};
+use crate::units::Dollars;
 
 /// The ranking of plans: dollars per hour; those without a known price come last, by number of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -193,9 +194,8 @@ impl Found {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
         let hourly = self.worth().dollars();
-        let per_million = |tokens_per_s: f64| {
-            hourly.map(|dollars| dollars / 3600.0 / self.run.sustained(tokens_per_s) * 1e6)
-        };
+        let per_million =
+            |tokens_per_s: f64| Some(Dollars(hourly?).per_million(self.run.sustained(tokens_per_s))?.0);
         Plan {
             link: link.encode(),
             config: link.to_json(),
@@ -255,7 +255,10 @@ impl Tried {
             weights: setup.weights,
             per_gpu: output / f64::from(found.gpus()),
             per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),
-            dollars_per_million_output: found.worth().dollars().map(|hourly| hourly / 3600.0 / output * 1e6),
+            dollars_per_million_output: found
+                .worth()
+                .dollars()
+                .and_then(|hourly| Some(Dollars(hourly).per_million(output)?.0)),
             e2e: run.metrics.e2e.mean,
         }
     }

@@ -212,7 +212,7 @@ impl Finisher<'_> {
             power,
             dollars_per_million: setup
                 .dollars_per_hour()
-                .map(|dollars| Dollars(dollars / 3600.0 / sustained * 1e6)),
+                .and_then(|dollars| Dollars(dollars).per_million(sustained)),
         }
     }
 }

@@ -111,7 +111,7 @@ pub fn verdict(
     if memory.kv_tokens < 1.0 {
         let need = memory.weights + memory.activations + memory.reserve;
         let text = format!(
-            "Does not fit: weights ({}), activations ({}), runtime and buffers ({}) take {} of the {} usable on each {}. {}{}",
+            "Does not fit: weights ({}), activations ({}), runtime and buffers ({}) need {}, and only {} is usable on each {}. {}{}",
             memory.weights.print(),
             memory.activations.print(),
             memory.reserve.print(),

@@ -272,7 +272,11 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
         larger batches reach more.",
         count(decode.sequences as f64),
         percent(least / decode.time),
-        words::resource(limit).to_ascii_lowercase(),
+        match limit {
+            // Its capacity is another matter.
+            Resource::Memory => "memory bandwidth".into(),
+            _ => words::resource(limit).to_ascii_lowercase(),
+        },
     );
     let head = ["", "Prefill step", "Decode step", "Output while decoding"];
     vec![

@@ -63,6 +63,19 @@ pub fn load(load: Load) -> String {
     }
 }
 
+/// `3 prompts: 512, 100 and 2000 tokens`; of many only the first.
+pub fn prompts(lengths: &[u32]) -> String {
+    const SHOWN: usize = 6;
+    let shown: Vec<String> = lengths.iter().take(SHOWN).map(|length| count(f64::from(*length))).collect();
+    let list = match shown.split_last() {
+        _ if lengths.len() > SHOWN => format!("{}, …", shown.join(", ")),
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => shown.concat(),
+    };
+    let plural = if lengths.len() == 1 { "" } else { "s" };
+    format!("{} prompt{plural}: {list} tokens", lengths.len())
+}
+
 pub fn arch(arch: Arch) -> &'static str {
     match arch {
         Arch::Volta => "Volta",
@@ -188,5 +201,12 @@ mod tests {
     #[test]
     fn factors_read_as_longer_or_shorter() {
         assert_eq!([1.381, 0.997].map(longer), ["38.1\u{a0}% longer", "0.3\u{a0}% shorter"]);
+    }
+
+    #[test]
+    fn a_list_of_lengths_is_told() {
+        assert_eq!(prompts(&[512, 100, 2000]), "3 prompts: 512, 100 and 2000 tokens");
+        assert_eq!(prompts(&[512]), "1 prompt: 512 tokens");
+        assert_eq!(prompts(&[7; 8]), "8 prompts: 7, 7, 7, 7, 7, 7, … tokens");
     }
 }

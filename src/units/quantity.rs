@@ -108,6 +108,14 @@ quantity!(
     Dollars
 );
 
+impl Dollars {
+    /// Per million tokens at a rate, for this per hour. What costs nothing has no such cost: nothing can be cheaper, and
+    /// every ratio to it is undefined.
+    pub fn per_million(self, tokens_per_s: f64) -> Option<Self> {
+        (self.0 > 0.0).then(|| Self(self.0 / 3600.0 / tokens_per_s * 1e6))
+    }
+}
+
 impl Seconds {
     pub fn from_micros(micros: f64) -> Self {
         Self(micros * 1e-6)
@@ -148,6 +156,12 @@ mod tests {
     fn work_over_rate_is_time() {
         assert_eq!(Bytes(3.35e12) / BytesPerSecond(3.35e12), Seconds(1.0));
         assert_eq!(Flops(989e12) / FlopsPerSecond(989e12), Seconds(1.0));
+    }
+
+    #[test]
+    fn what_costs_nothing_has_no_cost_per_token() {
+        assert_eq!(Dollars(3.6).per_million(1000.0), Some(Dollars(1.0)));
+        assert_eq!(Dollars(0.0).per_million(1000.0), None);
     }
 
     #[test]

@@ -58,6 +58,10 @@ fn unknown_ids_name_the_nearest() {
     assert!(text.contains("`llama3.1-8b`") && text.contains("did you mean llama-3.1-8b?"), "{text}");
     let text = refusal(Field::Gpu, |scenario| scenario.gpu = "H100".into());
     assert!(text.contains("did you mean h100-"), "{text}");
+    let text = refusal(Field::Model, |scenario| scenario.model = model("nope"));
+    assert!(text.contains("config.json"), "{text}");
+    let text = refusal(Field::Gpu, |scenario| scenario.gpu = "zzz".into());
+    assert!(text.contains("similar"), "{text}");
     let text = refusal(Field::Engine, |scenario| scenario.engine = "zzz".into());
     assert!(text.contains("`zzz`") && text.contains("vllm, sglang, trtllm"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! Resolves ids against the catalogs, and suggests the nearest id for unknown ones.
 
 use crate::config::catalog::Catalog;
+use crate::config::inputs;
 use crate::config::issue::{excerpt, nearest};
 use crate::config::{Engine, Field, Gpu, Issue, Model, ModelChoice};
 
@@ -13,7 +14,7 @@ pub fn model<'a>(
         ModelChoice::Custom(model) => {
             let objections = model.objections();
             let sound = objections.is_empty();
-            issues.extend(objections.into_iter().map(|text| Issue::error(Field::Model, text)));
+            issues.extend(objections.iter().map(|text| objection(text)));
             return sound.then_some(&**model);
         }
         ModelChoice::Catalog(id) => id,
@@ -29,6 +30,20 @@ pub fn model<'a>(
         issues.push(unknown(Field::Model, "model", id, ids));
     }
     found
+}
+
+/// An objection to a custom model, at the first size of the form that it names, and with the form's names of sizes.
+fn objection(text: &str) -> Issue {
+    let mut issue = Issue::error(Field::Model, "");
+    let parts = text.split('`').map(|part| {
+        let Some(input) = inputs::by_config_key(part) else { return part };
+        if issue.field == Field::Model {
+            issue.field = input.field;
+        }
+        input.field.id()
+    });
+    issue.text = parts.collect::<Vec<_>>().join("`");
+    issue
 }
 
 pub fn gpu<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Option<&'a Gpu> {
@@ -56,8 +71,31 @@ fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &
     let hint = match nearest(id, known.iter().copied()) {
         Some((_, other)) => format!("; did you mean {other}?"),
         None if known.len() <= NAMED => format!("; choose one of {}", known.join(", ")),
-        None => String::new(),
+        None if field == Field::Model => "; choose another, or give the checkpoint's config.json".into(),
+        None => "; choose a similar one and set its figures to those of your own".into(),
     };
     let text = format!("the catalog has no {kind} `{}`{hint}", excerpt(id));
     Issue::error(field, text).with_given(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::model::Size;
+
+    #[test]
+    fn sizes_of_a_model_are_objected_to_where_the_form_has_them() {
+        let llama = catalog().model("llama-3.1-8b").expect("in the catalog");
+        for (size, value, field, text) in [
+            (Size::Heads, 30, Field::Heads, "Heads (30) is not divisible by KV heads (8)"),
+            (Size::Hidden, 0, Field::Hidden, "Hidden size is 0: expected a whole number from 1 to 65536"),
+        ] {
+            let mut issues = Vec::new();
+            let edited = ModelChoice::Custom(Box::new(llama.resized(size, value)));
+            assert!(model(&edited, catalog(), &mut issues).is_none());
+            let said: Vec<_> = issues.iter().map(|issue| (issue.field, issue.sentence())).collect();
+            assert_eq!(said, [(field, text.to_owned())]);
+        }
+    }
 }

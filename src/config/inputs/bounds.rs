@@ -24,7 +24,7 @@ pub const PER_LINK: Number = real(0.1, 100_000.0, Quarters { low: 8, high: 8192 
 
 /// The bounds of one of a model's sizes: the limits that hold for every model.
 pub const fn within(limit: Limit, stops: Stops) -> Number {
-    whole(limit.min as f64, limit.max as f64, stops)
+    Number { config_key: limit.key, ..whole(limit.min as f64, limit.max as f64, stops) }
 }
 
 /// Whether the scenario's GPU multiplies this format.

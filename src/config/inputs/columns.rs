@@ -63,6 +63,7 @@ pub const fn real(min: f64, max: f64, stops: Stops) -> Number {
         range: Range::new(min, max),
         whole: false,
         power_of_two: false,
+        config_key: "",
         stops,
         catalog: None,
         read: |_| None,

@@ -4,7 +4,7 @@ use super::{FormGroup, Input};
 use crate::config::link::{self, Find, Link};
 use crate::config::{Field, Issue, Load, ModelChoice, Scenario};
 
-/// The form's content. Text that does not parse stays here as typed, and the scenario keeps its last
+/// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
@@ -106,8 +106,14 @@ impl Form {
     pub fn type_text(&mut self, input: &Input, text: String) {
         self.forget(input.field);
         match input.typed(&text) {
-            Ok(value) => self.write(input.field, value),
-            Err(issue) => self.issues.push(issue),
+            Ok(value) => {
+                self.write(input.field, value);
+                self.issues.extend(input.note(&text, self.scenario()));
+            }
+            Err(issue) => {
+                self.issues.push(issue);
+                self.drop_refused(input);
+            }
         }
         self.drafts.push((input.field, text));
     }
@@ -177,6 +183,14 @@ impl Form {
         }
     }
 
+    /// A link's number out of range would stay in the link, and have an error of its own beside that of the text.
+    fn drop_refused(&mut self, input: &Input) {
+        let held = input.number.and_then(|number| (number.read)(self.scenario()));
+        if held.is_some_and(|value| input.check(value).is_some()) {
+            self.write(input.field, input.default_number());
+        }
+    }
+
     fn draft(&self, field: Field) -> Option<&str> {
         self.drafts.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
     }
@@ -222,12 +236,46 @@ mod tests {
     }
 
     #[test]
+    fn a_number_out_of_range_stays_typed_and_out_of_the_link() {
+        let limit = Field::SloTtft.input();
+        for address in ["v=1", "v=1&st=99999999999"] {
+            let mut form = Form::from_link(address);
+            for text in ["99999999999", "abc"] {
+                form.type_text(limit, text.into());
+                form.leave(limit);
+                assert_eq!((form.text(limit).as_str(), form.link().as_str()), (text, "v=1"));
+                assert!(
+                    form.issues().len() == 1 && form.issues()[0].text.contains(text),
+                    "{:?}",
+                    form.issues()
+                );
+            }
+        }
+        let mut form = Form::from_link("v=1");
+        form.type_text(Field::Concurrency.input(), "100200".into());
+        assert!(form.has_bad_draft() && form.link() == "v=1");
+    }
+
+    #[test]
     fn leaving_a_box_normalises_a_valid_number() {
         let mut form = Form::from_link("");
         form.type_text(isl(), " 4 096".into());
         assert_eq!(form.text(isl()), " 4 096");
         form.leave(isl());
         assert_eq!(form.text(isl()), "4096");
+    }
+
+    #[test]
+    fn lengths_of_a_batch_are_not_read_as_thousands_silently() {
+        let said = |address: &str| {
+            let mut form = Form::from_link(address);
+            form.type_text(isl(), "100,200".into());
+            form.leave(isl());
+            assert!(!form.has_bad_draft() && form.text(isl()) == "100200");
+            form.issues().iter().map(|issue| issue.text.clone()).collect::<Vec<_>>()
+        };
+        assert!(said("b=2")[0].contains("`100,200` is read as 100200"), "{:?}", said("b=2"));
+        assert_eq!(said("c=2"), [""; 0]);
     }
 
     #[test]

@@ -88,6 +88,12 @@ pub fn by_name(name: &str) -> Option<&'static Input> {
     in_links().find(|input| input.in_json() && input.field.id() == name)
 }
 
+/// The row of a size of the model, by its name in `config.json`.
+pub fn by_config_key(key: &str) -> Option<&'static Input> {
+    let is = |number: &Number| !key.is_empty() && number.config_key == key;
+    INPUTS.iter().find(|input| input.number.as_ref().is_some_and(is))
+}
+
 impl Field {
     pub fn input(self) -> &'static Input {
         // Rows are in the order of the variants.

@@ -4,7 +4,7 @@ use super::stops::{Stops, round};
 use super::{INPUTS, Input};
 use crate::config::issue::excerpt;
 use crate::config::link::{pointed, real, ungrouped, whole};
-use crate::config::{Gpu, Issue, Scenario, Scheduler};
+use crate::config::{Field, Gpu, Issue, Load, Scenario, Scheduler};
 use crate::units::decimal;
 
 /// The range of a number, and its box and slider in the form.
@@ -14,6 +14,8 @@ pub struct Number {
     pub range: Range,
     pub whole: bool,
     pub power_of_two: bool,
+    /// Its name in `config.json`, if it is a size of the model; else empty.
+    pub config_key: &'static str,
     pub stops: Stops,
     /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
     pub catalog: Option<fn(&Scheduler, &Gpu) -> Option<f64>>,
@@ -45,11 +47,15 @@ impl Range {
     /// The error message for a `given` number called `name`: one sentence for all inputs.
     pub fn wanted(self, name: &str, what: &str, given: &str) -> String {
         let (min, max) = (decimal(self.min), decimal(self.max));
+        let text = format!("{name} must be {what} between {min} and {max}");
+        if given.trim().is_empty() {
+            return text;
+        }
         let hint = pointed(given).map_or_else(String::new, |meant| match what {
             ANY => format!(": decimals follow a point, so write {meant}"),
             _ => ": a comma separates thousands only".into(),
         });
-        format!("{name} must be {what} between {min} and {max}, not `{}`{hint}", excerpt(given))
+        format!("{text}, not `{}`{hint}", excerpt(given))
     }
 }
 
@@ -92,7 +98,7 @@ impl Input {
     /// between thousands are ignored.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// What is wrong with the text, or with the number.
     pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
         let Some(number) = &self.number else { return Ok(None) };
         let digits = ungrouped(text);
@@ -100,7 +106,16 @@ impl Input {
             return Ok(None);
         }
         let error = || Issue::error(self.field, self.wanted(text));
-        number.parse(&digits).map(Some).ok_or_else(error)
+        number.parse(&digits).filter(|value| number.takes(*value)).map(Some).ok_or_else(error)
+    }
+
+    /// Says that `100,200` was read as one number, if it may be meant as two prompts: a static batch has a length for each.
+    pub fn note(&self, text: &str, scenario: &Scenario) -> Option<Issue> {
+        let may_list = self.field == Field::Isl && matches!(scenario.workload.load, Load::Batch(_));
+        let read = self.typed(text).ok()?.filter(|_| may_list && text.contains(',')).map(decimal)?;
+        let text =
+            format!("`{}` is read as {read}: only links and JSON take a list of lengths", excerpt(text));
+        Some(Issue::note(self.field, text))
     }
 }
 
@@ -152,7 +167,7 @@ impl<T: Slot + Default> Slot for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Field, FormGroup};
+    use super::super::FormGroup;
     use super::*;
 
     fn numbers() -> impl Iterator<Item = (&'static Input, &'static Number)> {
@@ -192,10 +207,12 @@ mod tests {
         let isl = Field::Isl.input();
         assert_eq!(isl.typed(" 4 096 "), Ok(Some(4096.0)));
         assert_eq!(isl.typed("4,096"), Ok(Some(4096.0)));
-        for text in ["", "-1", "1.5", "4k", "NaN", "99999999999"] {
+        for text in ["", "-1", "0", "1.5", "4k", "NaN", "999999999", "99999999999"] {
             let issue = isl.typed(text).expect_err(text);
             assert!(issue.text.contains("a whole number between 1 and"), "{}", issue.text);
+            assert_eq!(issue.text.contains("not"), !text.is_empty(), "{}", issue.text);
         }
+        assert!(Field::Tp.input().typed("3").is_err());
         let price = Field::Price.input();
         assert_eq!([price.typed(""), price.typed("2.5")], [Ok(None), Ok(Some(2.5))]);
         assert!(price.typed("inf").is_err());
@@ -203,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_comma_groups_thousands_and_is_never_dropped_from_decimals() {
-        let price = Field::Price.input();
+        let rate = Field::L2Bandwidth.input();
         for (text, value) in [("1,234.5", 1234.5), ("12,345", 12345.0), ("1,234,567", 1_234_567.0)] {
-            assert_eq!(price.typed(text), Ok(Some(value)), "{text}");
+            assert_eq!(rate.typed(text), Ok(Some(value)), "{text}");
         }
         for (text, meant) in [
             ("1,5", "1.5"),
@@ -214,11 +231,11 @@ mod tests {
             ("1.234,5", "1234.5"),
             ("1 234,567", "1234.567"),
         ] {
-            let issue = price.typed(text).expect_err(text);
+            let issue = rate.typed(text).expect_err(text);
             assert!(issue.text.ends_with(&format!("write {meant}")), "{}", issue.text);
         }
         for text in ["1,", ",5,", "1,5,000", "1234,567,8", "1,23.5"] {
-            assert!(price.typed(text).is_err(), "{text}");
+            assert!(rate.typed(text).is_err(), "{text}");
         }
         let replicas = Field::Gpus.input().typed("1,5").expect_err("no whole number");
         assert!(!replicas.text.contains("1.5") && replicas.text.contains("thousands"), "{}", replicas.text);

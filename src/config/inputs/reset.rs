@@ -65,10 +65,11 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
     texts
 }
 
-/// A format chosen for the model before, which is not what this one is published in.
+/// A format chosen for the model before, or by a pasted command, which is not what this model is published in.
 fn kept_format(scenario: &Scenario) -> Option<String> {
     let (weights, published) = (scenario.weights?, scenario.model.record()?.weights);
-    let text = || format!("Weights stay {}; this model is published in {}", weights.name(), published.name());
+    let text =
+        || format!("Weights are in {}; this model is published in {}", weights.name(), published.name());
     (weights != published).then(text)
 }
 

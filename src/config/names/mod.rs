@@ -149,8 +149,11 @@ impl Known {
                 native
             }
             Err(reason) => {
-                let text =
-                    format!("`{}`: there are no kernels for {reason}; choose another format", excerpt(text));
+                let text = excerpt(text);
+                let text = match reason.split_once(": ") {
+                    Some((what, advice)) => format!("`{text}` names {what} but no format of it: {advice}"),
+                    None => format!("`{text}`: there are no kernels for {reason}; choose another format"),
+                };
                 issues.push(Issue::error(Field::Weights, text));
                 None
             }

@@ -34,7 +34,7 @@ pub struct Format {
     pub words: String,
     /// The format; `None` if not supported.
     pub weights: Option<Dtype>,
-    /// What it is instead.
+    /// What it is instead; with advice after a colon if it stands for several formats.
     pub without: Option<String>,
     /// What is counted differently from the checkpoint.
     pub note: Option<String>,

@@ -191,7 +191,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("mistralai/Mistral-Large-3-675B-Instruct-2512", "no model"),
     ("mistralai/Mistral-Small-Instruct-2409", "no model"),
     ("moonshotai/Kimi-K2.7-Code", "kimi-k2.7-code-nvfp4"),
-    ("Qwen/Qwen3-32B-GGUF", "GGUF"),
+    ("Qwen/Qwen3-32B-GGUF", "names GGUF but no format of it: add one"),
     ("unsloth/Qwen3-32B-GGUF:Q6_K", "6 bits"),
     ("mlx-community/Qwen3-32B-4bit", "4 bits"),
     ("turboderp/Qwen3-32B-exl2", "EXL2"),

@@ -35,7 +35,10 @@ pub fn lead(answer: &Answer) -> Block {
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),
         ),
-        _ => sure.map_or_else(String::new, |sure| format!(": {sure}")) + ". It has no known price.",
+        (hour, _) => {
+            let price = if hour.is_some() { "." } else { ". It has no known price." };
+            sure.map_or_else(String::new, |sure| format!(": {sure}")) + price
+        }
     };
     if let Some(broken) = &best.one_less {
         text += &format!(" With one replica fewer, {}.", broken.text);
@@ -92,6 +95,13 @@ mod tests {
         assert!(sure.starts_with("Best") && sure.contains("91 %") && !sure.contains("two"), "{sure}");
         let unknown = said(vec![plan("one", 4.0, None)]);
         assert!(unknown.starts_with("Best") && !unknown.contains('%'), "{unknown}");
+    }
+
+    #[test]
+    fn what_costs_nothing_is_not_compared_with_an_api() {
+        let free = Plan { dollars_per_million_total: None, ..plan("one", 0.0, Some(0.91)) };
+        let text = said(vec![free]);
+        assert!(text.ends_with("91 % sure to meet the limits.") && !text.contains('$'), "{text}");
     }
 
     #[test]

@@ -103,7 +103,7 @@ const TOO_DEAR: f64 = 5.0;
 
 fn is_affordable(plan: &Plan, best: Option<&Plan>) -> bool {
     let prices = best.and_then(|best| best.dollars_per_hour).zip(plan.dollars_per_hour);
-    prices.is_none_or(|(best, own)| own <= best * TOO_DEAR)
+    prices.is_none_or(|(best, own)| best == 0.0 || own <= best * TOO_DEAR)
 }
 
 fn left_out(plans: usize) -> Option<Block> {

@@ -163,7 +163,7 @@ fn mixed(scenario: &Scenario) -> String {
     let bins = scenario.workload.histogram.len();
     match &scenario.workload.isl {
         _ if bins > 0 => format!("mean of a histogram with {bins} pairs of lengths"),
-        Lengths::Each(lengths) => format!("mean of {} prompts of different lengths", lengths.len()),
+        Lengths::Each(lengths) => format!("{}; the box has their mean", words::prompts(lengths)),
         Lengths::Fixed(_) => String::new(),
     }
 }

@@ -31,7 +31,7 @@ pub fn Refused() -> impl IntoView {
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",
-            (true, true) => "Fix the marked inputs. This is the last valid answer, not theirs:",
+            (true, true) => "Fix the marked inputs. Until then, this is the answer to the last valid ones:",
             (true, false) => "Fix the marked inputs",
         }
     };

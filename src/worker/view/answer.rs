@@ -186,6 +186,6 @@ fn percentiles(stats: Stats) -> String {
 
 fn compared(metric: Metric, measured: &[(Metric, Deviation)], report: &Report) -> Option<String> {
     let (_, deviation) = measured.iter().find(|(of, _)| *of == metric)?;
-    let when = if report.without_own().is_some() { " without your runs" } else { "" };
-    Some(format!("{} measured, {}{when}", print(metric, deviation.measured), deviation.difference()))
+    let predicted = if report.without_own().is_some() { "predicted without your runs: " } else { "" };
+    Some(format!("{} measured, {predicted}{}", print(metric, deviation.measured), deviation.difference()))
 }
