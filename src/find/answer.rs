@@ -138,7 +138,8 @@ impl Search {
                 }
             }
         };
-        format!("nothing in the fleet meets the limits; the smallest plan that does is {name}: it {over}")
+        let within = if fleet.owned.is_empty() { "within the budget" } else { "in the fleet" };
+        format!("nothing {within} meets the limits; the smallest plan that does is {name}: it {over}")
     }
 
     fn as_shown(&self, found: &Found, behind: Option<String>) -> Plan {

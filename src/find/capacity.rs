@@ -137,7 +137,9 @@ impl Question {
     pub fn from_link(link: &Link) -> (Option<Request>, Self, Vec<Issue>) {
         let (find, mut object) = (link.find.clone().unwrap_or_default(), asked(link));
         let load = link.scenario.workload.load.size();
-        let hours = find.list(Field::Day);
+        // As typed, or pasted from a column or row of a sheet.
+        let hours = find.get(Field::Day).unwrap_or_default().split(|c: char| c == ',' || c.is_whitespace());
+        let hours: Vec<&str> = hours.filter(|hour| !hour.is_empty()).collect();
         if !hours.is_empty() {
             SIZES.iter().chain([&load]).for_each(|size| drop(object.remove(size.id())));
             object.insert(DAY.into(), hours.into_iter().map(number).collect());
@@ -200,17 +202,29 @@ impl Capacity {
     /// As text: the table of plans, followed by the answer to the question.
     pub fn to_table(&self) -> String {
         let mut lines = vec![self.answer.to_table()];
-        lines.extend(self.most.map(|most| format!("most: {} {}", most.field.id(), most.text())));
+        let gpus = self.answer.plans.first().map(|plan| plan.gpus);
+        lines.extend(self.most.map(|most| format!("most: {}", most.text(gpus))));
         lines.extend(self.days.iter().map(Day::line));
         lines.join("\n")
     }
 }
 
 impl Most {
-    /// `23.4; 24.1 is too much`.
-    pub fn text(&self) -> String {
-        let breaks = self.breaks_at.map_or(String::new(), |load| format!("; {} is too much", count(load)));
-        count(self.load) + &breaks
+    /// `these 8 GPUs serve up to 32 requests/s; at 32.7 a limit breaks`; `gpus` of the plan, if it is known.
+    pub fn text(&self, gpus: Option<u32>) -> String {
+        let these = match gpus {
+            None => "the GPUs serve".to_owned(),
+            Some(1) => "this GPU serves".to_owned(),
+            Some(gpus) => format!("these {gpus} GPUs serve"),
+        };
+        let unit = match self.field {
+            Field::Concurrency => "clients",
+            Field::Sessions => "users with sessions",
+            field => field.input().number.map_or("", |number| number.unit),
+        };
+        let breaks =
+            self.breaks_at.map_or(String::new(), |load| format!("; at {} a limit breaks", count(load)));
+        format!("{these} up to {} {unit}{breaks}", count(self.load))
     }
 }
 

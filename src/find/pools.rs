@@ -20,7 +20,7 @@ use crate::config::link::{POOLED, encode};
 use crate::config::{Field, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
-use crate::units::{Order, fixed};
+use crate::units::{Order, percent};
 
 /// Layouts that one task estimates.
 const ESTIMATED: usize = 4;
@@ -265,18 +265,40 @@ impl Search {
                     Ordering::Equal => "make no difference to the cost",
                     Ordering::Greater => "do not pay",
                 };
-                let (times, what) = match [pools, whole].map(|found| found.worth().dollars()) {
-                    [Some(own), Some(other)] => (own / other, "the cost"),
-                    _ => (f64::from(pools.gpus()) / f64::from(whole.gpus()), "the GPUs"),
+                let (times, takes) = match [pools, whole].map(|found| found.worth().dollars()) {
+                    [Some(own), Some(other)] => (own / other, ["costs", "less", "more", "as much as"]),
+                    _ => {
+                        let gpus = [pools, whole].map(|found| f64::from(found.gpus()));
+                        (gpus[0] / gpus[1], ["takes", "fewer GPUs", "more GPUs", "as many GPUs as"])
+                    }
                 };
-                let (times, own, other) = (fixed(times, 2), name(pools), name(whole));
-                format!(
-                    "prefill and decode apart {verdict}: the best, {own}, takes {times} times {what} of {other}"
-                )
+                let (than, own, other) = (compared(times, takes), name(pools), name(whole));
+                format!("prefill and decode apart {verdict}: the best, {own}, {than} {other}")
             }
         };
         Some(format!(
             "{against}{less}. No measured run calibrates pools: they are predicted by physics alone"
         ))
+    }
+}
+
+/// `costs 25 % less than`; `as much as` where a percentage says nothing.
+fn compared(times: f64, [takes, less, more, same]: [&str; 4]) -> String {
+    let share = percent((times - 1.0).abs());
+    match share.number.parse::<f64>() {
+        Ok(none) if none == 0.0 => format!("{takes} {same}"),
+        _ => format!("{takes} {share} {} than", if times < 1.0 { less } else { more }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compared;
+
+    #[test]
+    fn a_difference_is_a_percentage_less_or_more() {
+        let words = ["costs", "less", "more", "as much as"];
+        let said = [0.75, 1.25, 1.0].map(|times| compared(times, words));
+        assert_eq!(said, ["costs 25\u{a0}% less than", "costs 25\u{a0}% more than", "costs as much as"]);
     }
 }

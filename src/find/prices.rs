@@ -71,11 +71,13 @@ pub(super) fn read(
         RESERVED => {
             let known: BTreeMap<String, Price> =
                 types.iter().filter_map(|gpu| Some((gpu.clone(), reserved(gpu)?))).collect();
-            let others: Vec<&str> =
-                types.iter().map(String::as_str).filter(|gpu| !known.contains_key(*gpu)).collect();
-            if !others.is_empty() {
-                let text = format!("{}: no known reserved price, so on demand", others.join(", "));
-                issues.push(Issue::warning(Field::Prices, text));
+            let others = types.iter().filter_map(|id| catalog().gpu(id).filter(|_| !known.contains_key(id)));
+            let (listed, unknown): (Vec<_>, Vec<_>) =
+                others.partition(|gpu| gpu.dollars_per_hour.0.is_some());
+            let without = [(listed, "no known reserved price, so on demand"), (unknown, "no known price")];
+            for (gpus, text) in without.into_iter().filter(|(gpus, _)| !gpus.is_empty()) {
+                let names: Vec<&str> = gpus.iter().map(|gpu| &*gpu.name).collect();
+                issues.push(Issue::warning(Field::Prices, format!("{}: {text}", names.join(", "))));
             }
             known
         }

@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use super::Fleet;
 use super::layouts::{self, Varied};
 use super::prices;
-use crate::config::inputs::{self, Input, InputKind};
+use crate::config::catalog::catalog;
+use crate::config::inputs::{self, FormGroup, Input, InputKind};
 use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain, ungrouped};
 use crate::config::measured::given;
-use crate::config::{Field, Issue, Load, Scenario, excerpt, json};
+use crate::config::{Field, Issue, Load, Scenario, check, excerpt, json};
 
 /// Default number of plans.
 const PLANS: usize = 5;
@@ -77,6 +78,9 @@ impl Request {
         let overhead = request.base.overrides.power_overhead.unwrap_or(1.0);
         request.fleet.prices = prices::read(priced, &types, overhead, &mut issues);
         contradictions(&request, &mut issues);
+        if !issues.iter().any(Issue::is_error) {
+            issues.extend(of_load(&request));
+        }
         let sound = !issues.iter().any(Issue::is_error);
         (sound.then_some(request), issues)
     }
@@ -260,6 +264,34 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
     // The others are kept, and plans do not depend on them.
     issues.extend(found.into_iter().map(|issue| Issue::warning(issue.field, issue.text)));
     runs
+}
+
+/// Errors of the load and its limits, whatever the layout.
+fn of_load(request: &Request) -> Vec<Issue> {
+    let is_varied = |field| request.values(field).is_some();
+    let is_of_load = |issue: &Issue| {
+        let group = issue.field.input().group();
+        let depends = match issue.field {
+            // On the GPU, and on the engine.
+            Field::HostCache | Field::Drafted => true,
+            Field::Accepted => is_varied(Field::Drafted),
+            field => is_varied(field),
+        };
+        let is_of = matches!(group, Some(FormGroup::Workload | FormGroup::Slos | FormGroup::Requests));
+        issue.is_error() && is_of && !depends
+    };
+    let errors = |scenario: &Scenario| {
+        let (_, mut issues) = check(scenario, catalog());
+        issues.retain(is_of_load);
+        issues
+    };
+    let with = |text: &String| layouts::set(&request.base, Field::Accepted.input(), text);
+    let tried: Vec<Scenario> = match request.values(Field::Accepted) {
+        Some(values) => values.iter().filter_map(with).collect(),
+        None => vec![request.base.clone()],
+    };
+    // Of several values one may be sound.
+    tried.iter().map(errors).min_by_key(Vec::len).unwrap_or_default()
 }
 
 /// Reports contradictions that no fleet or layout can satisfy.

@@ -1,102 +1,50 @@
 //! Parses a load, its limits and hardware in natural language: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30
 //! ms`.
 
+mod amount;
 mod model;
+mod words;
 
-use super::layouts::ALL;
 use crate::config::catalog::catalog;
-use crate::config::link::{Link, pointed, ungrouped, whole};
-use crate::config::{Dtype, Field, Issue, Lengths, Load, excerpt};
+use crate::config::link::{Find, Link, exclude};
+use crate::config::{Dtype, Field, Issue, Slos, excerpt};
+use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 27] = [
-    "a", "and", "at", "below", "by", "for", "from", "in", "is", "less", "limit", "max", "maximum", "most",
-    "of", "on", "out", "serve", "than", "the", "to", "tokens", "under", "up", "with", "within", "find",
+const FILLERS: [&str; 29] = [
+    "a", "and", "at", "below", "budget", "by", "for", "from", "in", "is", "less", "limit", "max", "maximum",
+    "most", "of", "on", "out", "serve", "than", "the", "to", "tokens", "under", "up", "with", "within",
+    "find", "/",
 ];
-/// What there may be the most of: the load, and words for it.
-const LOADS: [&str; 4] = ["load", "rate", "throughput", "traffic"];
-/// Words for the largest, of a load or of what follows.
-const LARGEST: [&str; 3] = ["max", "maximum", "most"];
-const RATE: [&str; 8] =
-    ["/s", "rps", "qps", "req/s", "request/s", "requests/s", "requests/second", "queries/s"];
-const CLIENTS: [&str; 5] = ["client", "clients", "user", "users", "concurrent"];
-const GPUS: [&str; 2] = ["gpu", "gpus"];
-const LENGTHS: [&str; 5] = ["in", "input", "prompt", "out", "output"];
-const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
-const MILLISECONDS: [&str; 2] = ["ms", "milliseconds"];
-const TOKENS: [&str; 2] = ["tokens", "token"];
+/// Where a clause ends.
+const BREAK: &str = ",";
+/// How rates and prices are said, and written.
+const PER: [(&str, &str); 4] =
+    [(" per ", "/"), (" a second", "/s"), (" a minute", "/min"), (" an hour", "/h")];
+const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
+/// What one text sets once.
+const ONCE: [Field; 11] = [
+    Field::Model,
+    Field::Load,
+    Field::SloTtft,
+    Field::SloTpot,
+    Field::SloE2e,
+    Field::SloPercentile,
+    Field::SloShare,
+    Field::BudgetGpus,
+    Field::BudgetDollars,
+    Field::Isl,
+    Field::Osl,
+];
 
-/// Whether a number before this word is an amount.
-fn is_unit(word: &str) -> bool {
-    let units =
-        [&RATE[..], &CLIENTS, &GPUS, &LENGTHS, &SECONDS, &MILLISECONDS, &TOKENS, &["%", "requests", "k"]];
-    units.concat().contains(&word) || word.starts_with("req/") || word.starts_with("requests/")
-}
-
-const SEPARATORS: [char; 8] = [',', ';', '\n', '\t', ':', '<', '≤', '='];
-
-/// Iterator over the words of a text.
-struct Words {
-    all: Vec<String>,
-    at: usize,
-}
-
-impl Words {
-    fn of(text: &str) -> Self {
-        let text = text.replace(SEPARATORS, " ");
-        let mut all = Vec::new();
-        for word in text.split_whitespace() {
-            // A number and the unit attached to it.
-            let number =
-                word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
-            let (head, tail) = word.split_at(number);
-            let is_unit = !head.is_empty() && !tail.starts_with('-');
-            all.extend(
-                [head, tail]
-                    .into_iter()
-                    .filter(|_| is_unit)
-                    .filter(|part| !part.is_empty())
-                    .map(str::to_owned),
-            );
-            all.extend((!is_unit).then(|| word.to_owned()));
-        }
-        Self { all, at: 0 }
-    }
-
-    fn next(&mut self) -> Option<String> {
-        self.at += 1;
-        self.all.get(self.at - 1).cloned()
-    }
-
-    /// Takes the next word, in lower case, if it is one of these.
-    fn next_if(&mut self, known: &[&str]) -> Option<String> {
-        let next = self.all.get(self.at)?.to_lowercase();
-        self.at += usize::from(known.contains(&next.as_str()));
-        known.contains(&next.as_str()).then_some(next)
-    }
-
-    /// The next word, if it is a number.
-    fn number(&mut self) -> Option<String> {
-        let number = self.all.get(self.at).filter(|word| word.parse::<f64>().is_ok()).cloned();
-        self.at += usize::from(number.is_some());
-        number
-    }
-
-    fn skip(&mut self) {
-        while self.next_if(&FILLERS).is_some() {}
-    }
-
-    /// `1 s`, `30 ms`, in milliseconds.
-    fn milliseconds(&mut self) -> Option<f64> {
-        self.skip();
-        let number: f64 = self.all.get(self.at)?.parse().ok()?;
-        self.at += 1;
-        let is_seconds = self.next_if(&SECONDS).is_some();
-        if !is_seconds {
-            self.next_if(&MILLISECONDS);
-        }
-        Some(if is_seconds { number * 1e3 } else { number })
-    }
+/// What a text states.
+struct Said {
+    link: Link,
+    slos: Slos,
+    find: Find,
+    /// What is set, with the phrases that set it.
+    stated: Vec<(Field, String)>,
+    issues: Vec<Issue>,
 }
 
 /// Applies `text` to `link`. What is not understood is reported.
@@ -104,140 +52,103 @@ impl Words {
 /// # Errors
 /// If nothing is understood, or a model or a number would have to be guessed.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
-    let mut read = Link { find: Some(link.find.clone().unwrap_or_default()), ..link };
-    let text = whole_numbers(&text.replace(" per ", "/").replace(" a second", "/s"))?;
-    let (mut lost, mut issues) = (Vec::new(), Vec::new());
-    let (rest, mut understood) = model::take(&text, &mut read, &mut issues)?;
+    let text = PER.iter().fold(text.to_owned(), |text, (said, written)| text.replace(said, written));
+    let text = whole_numbers(&text)?;
+    let (slos, find) = (Slos::default(), Find::default());
+    let mut said = Said { link, slos, find, stated: Vec::new(), issues: Vec::new() };
+    let rest = model::take(&text, &mut said)?;
     let mut words = Words::of(&rest);
-    while let Some(word) = words.next() {
-        let small = word.to_lowercase();
-        if LARGEST.contains(&small.as_str()) && words.next_if(&LOADS).is_some() {
-            read.find.get_or_insert_default().set(Field::Most, "yes");
-            understood += 1;
+    // From a part up to another.
+    let mut lost: Vec<(usize, usize)> = Vec::new();
+    loop {
+        let from = words.at;
+        let Some(word) = words.next() else { break };
+        let known = amount::read(&word, &mut words, &mut said).filter(|_| !words.is_within_word());
+        if let Some(field) = known {
+            said.state(field, words.phrase(from, words.at));
             continue;
         }
-        if FILLERS.contains(&small.as_str()) {
+        words.at = from + 1;
+        if word == BREAK || FILLERS.contains(&word.as_str()) {
             continue;
         }
-        let known = limit(&small, &mut words, &mut read)
-            || asks(&small, &mut words, &mut read)
-            || amount(&small, &mut words, &mut read)
-            || wish(&small, &mut read);
-        if known {
-            understood += 1;
-        } else {
-            lost.push(format!("`{}`", excerpt(&word)));
+        match lost.last_mut().filter(|(_, to)| *to == from) {
+            Some((_, to)) => *to += 1,
+            None => lost.push((from, from + 1)),
         }
     }
-    let example = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
-    if understood == 0 {
-        return Err(Issue::error(Field::Vary, format!("not understood: {example}")));
-    }
+    let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
+    refuse(&lost, &said)?;
     if !lost.is_empty() {
-        issues.push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", lost.join(", "))));
+        said.issues
+            .push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", quoted(&lost))));
     }
-    Ok((read, issues))
+    Ok(said.finish())
 }
 
-/// The text without commas between thousands.
-///
 /// # Errors
-/// A comma that may stand for a decimal point: half of a number would be read as another.
-fn whole_numbers(text: &str) -> Result<String, Issue> {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let is_part = |letter: char| is_digit(letter) || letter == ',' || letter == '.';
-    let mut all = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(is_digit) {
-        let (before, from) = rest.split_at(at);
-        // Digits of a name end with it: `h100,b200`.
-        let in_name = before.ends_with(char::is_alphanumeric);
-        let goes_on = |letter: char| if in_name { is_digit(letter) } else { is_part(letter) };
-        let end = from.find(|letter: char| !goes_on(letter)).unwrap_or(from.len());
-        let (number, after) = from.split_at(from[..end].trim_end_matches([',', '.']).len());
-        if let Some(meant) = pointed(number) {
-            let text = format!("`{}`: decimals follow a point, so write {meant}", excerpt(number));
-            return Err(Issue::error(Field::Vary, text));
-        }
-        all += before;
-        all += &ungrouped(number);
-        rest = after;
-    }
-    Ok(all + rest)
-}
-
-fn limit(word: &str, words: &mut Words, link: &mut Link) -> bool {
-    let slos = &mut link.scenario.workload.slos;
-    let slot = match word {
-        "ttft" => &mut slos.ttft_ms,
-        "tpot" | "itl" => &mut slos.tpot_ms,
-        "e2e" | "latency" => &mut slos.e2e_ms,
-        _ => {
-            let percentile = word.strip_prefix('p').and_then(|number| number.parse().ok());
-            slos.percentile = percentile.or(slos.percentile);
-            return percentile.is_some();
-        }
+/// What is left may be a load or a limit, or nothing else was said.
+fn refuse(lost: &[String], said: &Said) -> Result<(), Issue> {
+    let has_number =
+        |phrase: &&String| phrase.contains(|letter: char| letter.is_ascii_digit() || letter == '$');
+    let numbers: Vec<String> = lost.iter().filter(has_number).cloned().collect();
+    let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
+        Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
+        None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}", quoted(&numbers)),
+        None if said.stated.is_empty() => format!("not understood: {EXAMPLE}"),
+        None => return Ok(()),
     };
-    let time = words.milliseconds();
-    *slot = time.or(*slot);
-    time.is_some()
+    Err(Issue::error(Field::Vary, text))
 }
 
-/// A number with its unit.
-fn amount(word: &str, words: &mut Words, link: &mut Link) -> bool {
-    let find = link.find.get_or_insert_default();
-    if let Some(dollars) = word.strip_prefix('$') {
-        find.set(Field::BudgetDollars, dollars.trim_end_matches("/h").trim_end_matches("/hour"));
-        return true;
-    }
-    let (Ok(number), workload) = (word.parse::<f64>(), &mut link.scenario.workload) else { return false };
-    let count = || whole(word).ok();
-    if words.next_if(&RATE).is_some() {
-        workload.load = Load::Rate(number);
-    } else if let (Some(_), Some(clients)) = (words.next_if(&CLIENTS), count()) {
-        workload.load = Load::Concurrency(clients);
-    } else if let (Some(_), Some(gpus)) = (words.next_if(&GPUS), count()) {
-        find.set(Field::BudgetGpus, &gpus.to_string());
-    } else if words.next_if(&["%"]).is_some() {
-        workload.slos.share = Some(number / 100.0);
-    } else {
-        words.next_if(&TOKENS);
-        match (words.next_if(&LENGTHS).as_deref(), count()) {
-            (Some("out" | "output"), Some(tokens)) => workload.osl = tokens,
-            (Some(_), Some(tokens)) => workload.isl = Lengths::Fixed(tokens),
-            _ => return false,
+fn quoted(phrases: &[String]) -> String {
+    phrases.iter().map(|phrase| format!("`{}`", excerpt(phrase))).collect::<Vec<_>>().join(", ")
+}
+
+impl Said {
+    /// Warns if something else was stated before.
+    fn state(&mut self, field: Field, phrase: String) {
+        let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
+        if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
+            let text = exclude(&excerpt(before), &excerpt(&phrase));
+            self.issues.push(Issue::warning(field, text));
         }
+        self.stated.push((field, phrase));
     }
-    true
-}
 
-/// Prefill and decode on workers of their own, drafts.
-fn asks(word: &str, words: &mut Words, link: &mut Link) -> bool {
-    let (field, value) = match word {
-        "disaggregated" | "disaggregation" | "pools" | "pd" => (Field::PrefillWorkers, ALL.to_owned()),
-        "mtp" | "drafting" => (Field::Drafted, format!("0,{}", words.number().unwrap_or("1".into()))),
-        "accepted" => match words.number() {
-            Some(tokens) => (Field::Accepted, tokens),
-            None => return false,
-        },
-        _ => return false,
-    };
-    link.find.get_or_insert_default().set(field, &value);
-    true
-}
+    fn has(&self, fields: &[Field]) -> bool {
+        self.stated.iter().any(|(field, _)| fields.contains(field))
+    }
 
-/// A GPU, an engine or a format.
-fn wish(word: &str, link: &mut Link) -> bool {
-    let all = wishes(word);
-    let find = link.find.get_or_insert_default();
-    for (field, value) in &all {
-        if !find.list(*field).contains(value) {
-            find.toggle(*field, value);
+    /// What is stated replaces what was asked before: hardware and formats by kind, limits and budgets together.
+    fn finish(mut self) -> (Link, Vec<Issue>) {
+        const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
+        let mut find = self.link.find.take().unwrap_or_default();
+        let mut gone = Vec::new();
+        let bounds = self.slos.limits().next().is_some() || self.has(&BUDGETS) || self.has(&[Field::Owned]);
+        if bounds {
+            self.link.scenario.workload.slos = Slos::default();
+            gone.extend(BUDGETS);
         }
+        let slos = &mut self.link.scenario.workload.slos;
+        slos.percentile = self.slos.percentile.or(slos.percentile);
+        slos.share = self.slos.share.or(slos.share);
+        (slos.ttft_ms, slos.tpot_ms, slos.e2e_ms) = (
+            self.slos.ttft_ms.or(slos.ttft_ms),
+            self.slos.tpot_ms.or(slos.tpot_ms),
+            self.slos.e2e_ms.or(slos.e2e_ms),
+        );
+        gone.extend(self.has(&[Field::Gpu, Field::Owned]).then_some(Field::Owned));
+        if self.has(&[Field::Load, Field::Most]) {
+            gone.extend([Field::Most, Field::Day]);
+        }
+        gone.into_iter().for_each(|field| find.set(field, ""));
+        find.put(self.find);
+        (Link { find: Some(find), ..self.link }, self.issues)
     }
-    !all.is_empty()
 }
 
+/// The GPUs, engines or formats of this name.
 fn wishes(word: &str) -> Vec<(Field, &'static str)> {
     let catalog = catalog();
     let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
@@ -309,11 +220,100 @@ mod tests {
         }
     }
 
+    fn refused(text: &str) -> String {
+        let refused = read(text, Link::new(Scenario::default())).expect_err(text);
+        assert!(refused.is_error() && refused.field == Field::Vary, "{text}");
+        refused.text
+    }
+
     #[test]
     fn unknown_words_are_reported() {
-        let (_, issues) = said("20 rps, cheap, please");
-        assert!(issues[0].text.contains("`cheap`, `please`") && issues[0].field == Field::Vary);
-        let none = read("hello", Link::new(Scenario::default()));
-        assert!(none.is_err_and(|issue| issue.is_error()));
+        let (_, issues) = said("20 rps, cheap and quiet, nice please");
+        assert!(issues[0].text.contains("`cheap`, `quiet`, `nice please`"), "{issues:?}");
+        assert_eq!(issues[0].field, Field::Vary);
+        refused("hello");
+    }
+
+    #[test]
+    fn a_number_that_is_not_understood_is_an_error_that_names_its_phrase() {
+        for (text, phrase) in [
+            ("20 rps, power 400 W", "`power 400 W`"),
+            ("qwen3-32b, 20 requsts/s", "`20 requsts/s`"),
+            ("20 rps, $40/day", "`$40/day`"),
+            ("20 rps, TTFT 1parsec", "`TTFT 1parsec`"),
+            ("20 rps, 300 tok/s", "`300 tok/s`"),
+            ("20 rps, 5.5 clients", "`5.5 clients`"),
+            ("20 rps on h101", "`h101`"),
+            ("20 requests", "`20 requests`"),
+        ] {
+            assert!(refused(text).contains(phrase), "{text}: {}", refused(text));
+        }
+        assert!(refused("qwen3-32b, -5 req/s, TPOT 30 ms").contains("`-5 req/s`: "));
+    }
+
+    #[test]
+    fn loads_lengths_and_budgets_are_read_as_people_write_them() {
+        for (text, wanted) in [
+            ("600 req/min", "v=1&r=10&f=all"),
+            ("600 requests per minute", "v=1&r=10&f=all"),
+            ("100 rpm", "v=1&r=1.66667&f=all"),
+            ("200 sessions", "v=1&sn=200&f=all"),
+            ("32 concurrent requests", "v=1&c=32&f=all"),
+            ("5 rps, 2k tokens in", "v=1&isl=2000&r=5&f=all"),
+            ("5 rps, 8k in 1k out", "v=1&isl=8000&osl=1000&r=5&f=all"),
+            ("5 rps, input 8k / output 1k tokens", "v=1&isl=8000&osl=1000&r=5&f=all"),
+            ("5 rps, ShareGPT", "v=1&sh=sharegpt&r=5&f=all"),
+            ("5 rps, reserved", "v=1&r=5&f=prices~reserved"),
+            ("5 rps, 40 $/h", "v=1&r=5&f=budget_dollars~40"),
+            ("5 rps, budget 40 dollars per hour", "v=1&r=5&f=budget_dollars~40"),
+            ("5 rps, $1,500/h", "v=1&r=5&f=budget_dollars~1500"),
+            ("5 rps, 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
+            ("5 rps, 4 x b200", "v=1&r=5&f=gpu~b200~owned~b200,4"),
+            ("5 rps, tp8", "v=1&r=5&f=tp~8"),
+            ("5 rps, E2E 2 min", "v=1&r=5&se=120000&f=all"),
+        ] {
+            let (link, issues) = said(text);
+            assert_eq!((link.as_str(), issues), (wanted, Vec::new()), "{text}");
+        }
+    }
+
+    #[test]
+    fn another_text_replaces_what_it_states_anew() {
+        let first = "qwen3-32b, 2 req/s, TTFT 1 s, TPOT 30 ms, on h100-sxm fp8, 8 GPUs, $40/h";
+        let (first, _) = read(first, Link::new(Scenario::default())).expect("it is understood");
+        let after = |text| read(text, first.clone()).expect("it is understood").0.encode();
+        assert_eq!(
+            after("qwen3-32b, 2 req/s, E2E 20 s, on b200 nvfp4"),
+            "v=1&m=qwen3-32b&r=2&se=20000&f=gpu~b200~weights~nvfp4"
+        );
+        assert_eq!(
+            after("3 req/s"),
+            "v=1&m=qwen3-32b&r=3&st=1000&sp=30&f=gpu~h100-sxm~weights~fp8~budget_gpus~8~budget_dollars~40"
+        );
+        let most = read("most load, 8 GPUs", first.clone()).expect("it is understood").0;
+        let again = read("10 req/s", most).expect("it is understood").0.encode();
+        assert!(!again.contains("most") && again.contains("r=10"), "{again}");
+    }
+
+    #[test]
+    fn of_two_wishes_that_exclude_each_other_both_are_named() {
+        for (text, pairs) in [
+            (
+                "5 rps, TTFT 1 s, TTFT 2 s, $40/h, $20/h",
+                vec![["`TTFT 1 s`", "`TTFT 2 s`"], ["`$40/h`", "`$20/h`"]],
+            ),
+            (
+                "10 req/s, 20 req/s, 5 clients",
+                vec![["`10 req/s`", "`20 req/s`"], ["`20 req/s`", "`5 clients`"]],
+            ),
+            ("qwen3-8b, 5 rps, qwen3-32b", vec![["`qwen3-8b`", "`qwen3-32b`"]]),
+            ("5 rps, 5 rps, fp8 nvfp4, h100 b200", Vec::new()),
+        ] {
+            let issues = said(text).1;
+            assert_eq!(issues.len(), pairs.len(), "{text}: {issues:?}");
+            let names =
+                |(issue, pair): (&Issue, &[&str; 2])| pair.iter().all(|name| issue.text.contains(name));
+            assert!(issues.iter().zip(&pairs).all(names), "{text}: {issues:?}");
+        }
     }
 }

@@ -54,6 +54,11 @@ impl Survey {
         matches!(self.stage, Stage::Plans | Stage::Peak(_))
     }
 
+    /// Whether the plans are for the peak of a day.
+    pub fn is_of_day(&self) -> bool {
+        matches!(self.stage, Stage::Peak(_) | Stage::Hours { .. })
+    }
+
     /// Takes the answer to the last search. The next; none if all is known.
     pub fn next(&mut self, answer: Answer) -> Option<Search> {
         match &mut self.stage {

@@ -3,7 +3,7 @@
 use super::plan::{Broken, Found, Worth, share};
 use crate::config::{Field, Load, Setup};
 use crate::serving::run::Run;
-use crate::units::{Dollars, Seconds, count, fixed, percent};
+use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
 
 /// `3 x B200, NVFP4, vLLM, TP 1`.
 pub fn name(setup: &Setup, replicas: u32) -> String {
@@ -15,7 +15,7 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
         }
         first => format!("{} x {}", own + first.map_or(0, Setup::gpus), setup.gpu.name),
     };
-    let mut parts = vec![gpus, setup.weights.id().to_uppercase(), setup.engine.name.clone()];
+    let mut parts = vec![gpus, setup.weights.name().to_owned(), setup.engine.name.clone()];
     parts.push(match first {
         Some(first) => {
             let [prefill, decode] = [first, setup].map(degrees);
@@ -57,21 +57,32 @@ pub fn broken(run: &Run, load: Load) -> Broken {
                 limit(kept.field, kept.at, kept.limit, wanted)
             } else {
                 let (name, asked) = (metric(kept.field), Seconds(kept.limit).print());
-                format!(
-                    "{name} is within {asked} for {} of requests; it must be for {}",
-                    percent(kept.share),
-                    percent(wanted)
-                )
+                let [share, wanted] = percents(kept.share, wanted);
+                format!("{name} is within {asked} for {share} of requests; it must be for {wanted}")
             };
             Broken { field: kept.field, at: kept.at, limit: kept.limit, text }
         }
         None => {
             let at = share(run).unwrap_or(0.0);
-            let text = format!("{} of requests meet all limits; {} must", percent(at), percent(all));
+            let [share, wanted] = percents(at, all);
+            let text = format!("{share} of requests meet all limits; {wanted} must");
             Broken { field: Field::SloShare, at, limit: all, text }
         }
     }
 }
+
+/// Two shares that differ, with as many decimals as it takes to see it: `98.997 %` and `99.000 %`.
+fn percents(one: f64, other: f64) -> [Printed; 2] {
+    let exact = |places| {
+        [one, other].map(|share| Printed { number: fixed(share * 100.0, places), unit: percent(share).unit })
+    };
+    let value = |printed: &Printed| printed.number.parse::<f64>().ok();
+    let all = std::iter::once([percent(one), percent(other)]).chain((1..MOST_DECIMALS).map(exact));
+    let differ = |[one, other]: &[Printed; 2]| value(one) != value(other);
+    all.into_iter().find(differ).unwrap_or_else(|| exact(MOST_DECIMALS))
+}
+
+const MOST_DECIMALS: usize = 6;
 
 /// How far off it is: 2 is twice the limit.
 pub fn excess(broken: &Broken) -> f64 {
@@ -151,11 +162,8 @@ pub fn behind(found: &Found, first: &Found) -> String {
             let slower = found.run.metrics.e2e.mean / first.run.metrics.e2e.mean;
             match (found.share(), first.share()) {
                 (Some(own), Some(best)) if own < best => {
-                    format!(
-                        "costs the same, and {} of requests meet the limits, not {}",
-                        percent(own),
-                        percent(best)
-                    )
+                    let [own, best] = percents(own, best);
+                    format!("costs the same, and {own} of requests meet the limits, not {best}")
                 }
                 _ if fixed(slower, 2) == fixed(1.0, 2) => "costs the same and takes as long".to_owned(),
                 _ => format!("costs the same, and a request takes {} times as long", fixed(slower, 2)),
@@ -220,6 +228,12 @@ mod tests {
         let found = broken(&run(limits, 0.985), Load::Rate(1.0));
         assert_eq!(found.field, Field::SloShare);
         assert!(excess(&found) > 1.0 && excess(&found) < 1.1);
+        let near = broken(&run(Vec::new(), 0.989_97), Load::Rate(1.0));
+        assert!(
+            ["98.997\u{a0}%", "99.000\u{a0}%"].iter().all(|share| near.text.contains(share)),
+            "{}",
+            near.text
+        );
     }
 
     #[test]

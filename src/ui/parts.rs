@@ -14,15 +14,17 @@ pub struct Tick {
     pub id: String,
     pub text: String,
     pub on: Signal<bool>,
+    /// Whether it cannot be changed.
+    pub fixed: Signal<bool>,
     pub changed: Box<dyn Fn()>,
 }
 
 impl Tick {
     pub fn view(self) -> AnyView {
-        let Self { id, text, on, changed } = self;
+        let Self { id, text, on, fixed, changed } = self;
         let changed: Box<dyn Fn(Event)> = Box::new(move |_| changed());
         view! {
-            <input type="checkbox" id=id.clone() data-testid=id.clone() prop:checked=on on:change=changed />
+            <input type="checkbox" id=id.clone() data-testid=id.clone() prop:checked=on prop:disabled=fixed on:change=changed />
             <label for=id>{text}</label>
         }
         .into_any()

@@ -41,6 +41,18 @@ pageTest("what is said in one line leads to a plan that meets it, in two actions
   await say.fill("please hurry");
   await say.press("Enter");
   await page.locator("#say-issues [data-severity=error]").waitFor();
+  await say.fill("qwen3-8b, -5 req/s, TPOT 30 ms");
+  await say.press("Enter");
+  await page.locator("#say-issues [data-severity=error]", { hasText: "-5 req/s" }).waitFor();
+  await say.fill("");
+  await say.press("Enter");
+  await page.locator("#say-issues [data-severity=error]").waitFor({ state: "detached" });
+  await say.fill("qwen3-8b, 5 req/s, TPOT 30 ms, on l40s");
+  await say.press("Enter");
+  await fragmentHolds(page, { m: "qwen3-8b", r: "5", st: undefined });
+  await page.goBack();
+  await fragmentHolds(page, { m: "llama-3.3-70b-instruct", r: "20", st: "1000" });
+  await page.waitForFunction(() => document.querySelector("[data-testid=say]").value === "");
 });
 
 pageTest("a plan is taken to the form, and two are compared", { timeout }, async ({ page, open }) => {
@@ -76,7 +88,7 @@ pageTest("the most load, a day, and prefill apart are asked for in the form", { 
   await page.locator("label[for=vary-most-yes]").click();
   await fragmentHolds(page, { f: "gpu~h100-sxm~tp~1~pp~1~engine~vllm~budget_gpus~2~most~yes" });
   await found(page);
-  assert.match(await plans(page).getByTestId("plans-most").textContent(), /: [\d.]+; [\d.]+ is too much/);
+  assert.match(await plans(page).getByTestId("plans-most").textContent(), /^Th(is|ese) .* up to [\d.]+ requests\/s; at [\d.]+ a limit breaks/);
   await page.locator("label[for=vary-most-yes]").click();
   await page.getByTestId("vary-day").fill(Array.from({ length: 24 }, (_, hour) => hour * 4).join(","));
   await page.getByTestId("vary-day").press("Enter");

@@ -22,6 +22,10 @@ fn links_can_ask_for_the_most_load_or_a_day() {
     let rates = (1..=24).map(|rate| rate.to_string()).collect::<Vec<_>>().join(",");
     let (_, question, issues) = asked(&format!("{limits}&f=day~{rates}"));
     assert_eq!(question, Question::Day((1..=24).map(f64::from).collect()), "{issues:?}");
+    for between in ["%20", "%09", "%0A", "%2C%20"] {
+        let (_, pasted, issues) = asked(&format!("{limits}&f=day~{}", rates.replace(',', between)));
+        assert_eq!(pasted, question, "{between}: {issues:?}");
+    }
     let (request, _, issues) = asked(&format!("{limits}&f=day~1,2"));
     assert!(request.is_none() && issues.iter().any(|issue| issue.field == Field::Day), "{issues:?}");
 }
@@ -47,6 +51,37 @@ fn links_hold_prices_by_gpu_and_contract() {
     assert_eq!(price("prices~reserved", "l4"), Some(0.44));
     assert_eq!(price("prices~l4,0.3,b200,reserved", "b200"), Some(5.1));
     assert_eq!(price("prices~l4,0.3,b200,reserved", "l4"), Some(0.3));
+}
+
+#[test]
+fn a_load_that_no_layout_can_serve_is_refused_on_its_field_before_the_search() {
+    let refused = |link: &str| {
+        let (request, _, issues) = Question::from_link(&Link::read(link).0.expect("a link"));
+        let errors: Vec<Field> =
+            issues.iter().filter(|issue| issue.is_error()).map(|issue| issue.field).collect();
+        assert_eq!(request.is_none(), !errors.is_empty(), "{link}: {issues:?}");
+        errors
+    };
+    let of = |load: &str, find: &str| refused(&format!("v=1&m=qwen3-32b&{load}&f=gpu~h100-sxm{find}"));
+    assert_eq!(of("r=0&sp=30", "~weights~fp8"), [Field::Rate]);
+    assert_eq!(of("r=2&sp=0", ""), [Field::SloTpot]);
+    assert_eq!(of("r=2&sp=30&isl=900000", ""), [Field::Isl]);
+    assert_eq!(of("r=2&sp=30", "~accepted~0.8"), [Field::Accepted]);
+    for find in ["~drafted~0,1~accepted~0.8", "~drafted~2~accepted~0.8,1.5", ""] {
+        assert_eq!(of("r=2&sp=30", find), [], "{find}");
+    }
+    assert_eq!(of("r=2&sp=30&sd=1", "~accepted~0.8,3"), [], "one of them is sound");
+}
+
+#[test]
+fn gpus_without_a_reserved_price_are_named_and_no_price_is_made_up_for_them() {
+    let link = Link::read("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,b300,h20~prices~reserved").0;
+    let (_, issues) = Request::from_link(&link.expect("a link"));
+    let said: Vec<&str> =
+        issues.iter().filter(|issue| issue.field == Field::Prices).map(|issue| issue.text.as_str()).collect();
+    assert!(said.iter().all(|text| !text.contains("h20") && !text.contains("b300")), "{said:?}");
+    let of = |name: &str| said.iter().find(|text| text.contains(name)).expect("it is named");
+    assert!(of("B300").contains("on demand") && !of("H20").contains("on demand"), "{said:?}");
 }
 
 #[test]

@@ -27,6 +27,9 @@ fn the_most_load_of_a_fleet_or_budget_is_found() {
         clients.load.fract() == 0.0 && clients.field == Field::Concurrency && clients.load > 1.0,
         "{clients:?}"
     );
+    let said = [most.text(Some(best.gpus)), clients.text(Some(1))];
+    assert!(said[0].contains("2 GPUs") && said[0].contains("requests/s; at "), "{said:?}");
+    assert!(said[1].starts_with("this GPU serves up to ") && said[1].contains(" clients"), "{said:?}");
     // No load at all keeps to these.
     let none = capacity(&small(r#""rate": "most", "slo_tpot": 0.1, "gpu": "h100-sxm", "budget_gpus": 1"#));
     assert!(none.most.is_none() && none.answer.plans.is_empty() && none.answer.nearest.is_some());

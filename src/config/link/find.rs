@@ -68,6 +68,11 @@ impl Find {
         }
     }
 
+    /// Takes over the restrictions of another search.
+    pub fn put(&mut self, other: Self) {
+        other.wishes.iter().for_each(|(field, text)| self.set(*field, text));
+    }
+
     /// The values in a list.
     pub fn list(&self, field: Field) -> Vec<&str> {
         let values = self.get(field).unwrap_or_default().split(',');

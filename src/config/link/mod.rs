@@ -215,13 +215,18 @@ fn topic(field: Field) -> Field {
     }
 }
 
+/// That of two that set the same thing the last one counts.
+pub fn exclude(first: &str, last: &str) -> String {
+    format!("`{first}` and `{last}` exclude each other; the last one, `{last}`, counts")
+}
+
 /// Warns if a key repeats, or sets the same thing as another: `c` and `b`, `m` and `x`.
 fn clash(input: &'static Input, seen: &[&'static Input], issues: &mut Vec<Issue>) {
     if let Some(other) = seen.iter().find(|other| topic(other.field) == topic(input.field)) {
         let (first, last) = (other.key, input.key);
         let text = match first == last {
             true => format!("`{last}` is given twice; the last one counts"),
-            false => format!("`{first}` and `{last}` exclude each other; the last one, `{last}`, counts"),
+            false => exclude(first, last),
         };
         issues.push(Issue::warning(topic(input.field), text));
     }

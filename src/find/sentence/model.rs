@@ -1,12 +1,11 @@
 //! The models that a text names, by published names or words of names: `llama 3.1 8b`, `deepseek r1`, `qwen 32b`.
 
-use super::{FILLERS, SEPARATORS, is_unit, wishes};
-use crate::config::link::Link;
+use super::{BREAK, FILLERS, SEPARATORS, Said, Unit, wishes};
 use crate::config::names::{begins_name, resolve, search, spoken};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
 /// Words of a request that no name of a model has.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 16] = [
     "ttft",
     "tpot",
     "itl",
@@ -21,16 +20,18 @@ const OTHERS: [&str; 14] = [
     "accepted",
     "request",
     "rate",
+    "sharegpt",
+    "reserved",
 ];
 /// Most other models named beside the one taken.
 const NAMED: usize = 3;
 
-/// Sets the models named in `text`, of which the last counts. Returns the rest of the text, and how many there are.
+/// Sets the models named in `text`, of which the last counts. Returns the rest of the text.
 ///
 /// # Errors
 /// A name that the catalog does not have, with similar ones: another model would mislead.
-pub fn take(text: &str, link: &mut Link, issues: &mut Vec<Issue>) -> Result<(String, u32), Issue> {
-    let (mut rest, mut count) = (Vec::new(), 0);
+pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
+    let mut rest = Vec::new();
     for clause in text.split(SEPARATORS) {
         let words: Vec<&str> = clause.split_whitespace().collect();
         let mut at = 0;
@@ -42,15 +43,20 @@ pub fn take(text: &str, link: &mut Link, issues: &mut Vec<Issue>) -> Result<(Str
                 at += 1;
                 continue;
             };
-            (at, count) = (at + length, count + 1);
-            issues.extend(taken.issues);
-            link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
-            link.scenario.weights = taken.weights;
+            at += length;
+            said.state(Field::Model, name[..length].join(" "));
+            said.issues.extend(taken.issues);
+            said.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
+            said.link.scenario.weights = taken.weights;
         }
         // What belongs to one clause does not continue in the next.
-        rest.push(",");
+        rest.push(BREAK);
     }
-    Ok((rest.join(" "), count))
+    Ok(rest.join(" "))
+}
+
+fn is_unit(word: &str) -> bool {
+    Unit::of(word).is_some()
 }
 
 struct Taken {
@@ -85,7 +91,7 @@ fn is_counted(word: &str) -> bool {
     is_unit(word)
         || !wishes(word).is_empty()
         || ["x", "×"].contains(&word)
-        || ["replica", "session", "quer"].iter().any(|begin| word.starts_with(begin))
+        || ["req", "replica", "quer"].iter().any(|begin| word.starts_with(begin))
 }
 
 /// Whether a name of a model may begin with `word`.

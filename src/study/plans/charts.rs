@@ -3,6 +3,7 @@
 use super::super::Block;
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::find::Tried;
+use crate::units::Order;
 
 const HEIGHT: u32 = 300;
 /// Number of kinds of plans with their own name.
@@ -24,7 +25,7 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
             speed,
             count,
             Axis::new("Output per GPU, tok/s", Unit::Count, false),
-            better_above,
+            Better::Above,
         ),
         figure(
             "Cost against latency",
@@ -32,7 +33,7 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
             cost,
             seconds,
             Axis::new("Cost per M output tokens", Unit::Dollars, false),
-            better_below,
+            Better::Below,
         ),
     ]
     .into_iter()
@@ -40,12 +41,39 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
     .collect()
 }
 
-fn better_above(one: Place, other: Place) -> bool {
-    one.0 >= other.0 && one.1 >= other.1 && one != other
+/// Whether larger or smaller values are better, on both axes.
+#[derive(Clone, Copy)]
+enum Better {
+    Above,
+    Below,
 }
 
-fn better_below(one: Place, other: Place) -> bool {
-    one.0 <= other.0 && one.1 <= other.1 && one != other
+/// The places that no other equals or beats in both, from left to right. Values that print the same are equal.
+fn frontier(all: &[Place], [x, y]: [&Axis; 2], better: Better) -> Vec<Place> {
+    let order = |one: f64, other: f64| match better {
+        Better::Above => other.total_cmp(&one),
+        Better::Below => one.total_cmp(&other),
+    };
+    let mut sorted = all.to_vec();
+    sorted.order_by(|one, other| order(one.0, other.0).then(order(one.1, other.1)));
+    let same = |axis: &Axis, one: f64, other: f64| axis.unit.print(one) == axis.unit.print(other);
+    let mut best: Vec<Place> = Vec::new();
+    for at in sorted {
+        let Some(&last) = best.last() else {
+            best.push(at);
+            continue;
+        };
+        if order(at.1, last.1).is_lt() && !same(y, at.1, last.1) {
+            if same(x, at.0, last.0) {
+                best.pop();
+            }
+            best.push(at);
+        }
+    }
+    if matches!(better, Better::Above) {
+        best.reverse();
+    }
+    best
 }
 
 /// `None` for a single point.
@@ -55,25 +83,18 @@ fn figure(
     place: impl Fn(&Tried) -> Option<Place>,
     x: Axis,
     y: Axis,
-    better: fn(Place, Place) -> bool,
+    better: Better,
 ) -> Option<Block> {
     let mut kinds: Vec<(String, Vec<Place>)> = Vec::new();
     for (plan, at) in tried.iter().filter_map(|plan| Some((plan, place(plan)?))) {
-        let kind = format!("{}, {}, {}", plan.gpu, plan.weights.id().to_uppercase(), plan.engine);
+        let kind = format!("{}, {}, {}", plan.gpu, plan.weights.name(), plan.engine);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, places)) => places.push(at),
             None => kinds.push((kind, vec![at])),
         }
     }
     let all: Vec<Place> = kinds.iter().flat_map(|(_, places)| places.iter().copied()).collect();
-    // Left to right, without duplicates.
-    let mut best: Vec<Place> = Vec::new();
-    for &at in all.iter().filter(|&&at| !all.iter().any(|&other| better(other, at))) {
-        let index = best.partition_point(|other| other.0 < at.0);
-        if best.get(index) != Some(&at) {
-            best.insert(index, at);
-        }
-    }
+    let best = frontier(&all, [&x, &y], better);
     if all.len() < 2 {
         return None;
     }
@@ -141,6 +162,15 @@ mod tests {
             dollars_per_million_output: None,
             e2e: 1.0,
         }
+    }
+
+    #[test]
+    fn what_another_equals_or_beats_in_both_as_printed_is_not_on_the_frontier() {
+        let axes = [Axis::new("E2E", Unit::Seconds, false), Axis::new("Cost", Unit::Dollars, false)];
+        let of = |all: &[Place], better| frontier(all, [&axes[0], &axes[1]], better);
+        let all = [(8.61, 0.437_79), (7.84, 0.437_81), (7.8403, 0.42), (5.0, 0.9), (5.0, 0.8), (6.0, 0.95)];
+        assert_eq!(of(&all, Better::Below), [(5.0, 0.8), (7.8403, 0.42)]);
+        assert_eq!(of(&[(8.0, 1.0), (7.0, 1.001), (9.0, 0.5)], Better::Above), [(8.0, 1.0), (9.0, 0.5)]);
     }
 
     #[test]

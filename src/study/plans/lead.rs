@@ -10,7 +10,8 @@ use crate::units::{Dollars, chance};
 const UNSURE: f64 = 2.0 / 3.0;
 const SAFE: f64 = 0.8;
 
-pub fn lead(answer: &Answer) -> Block {
+/// `at_peak`: the plans are for the peak of a day.
+pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     let best = match (&answer.nearest, answer.plans.first()) {
         (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
         (None, Some(best)) => best,
@@ -27,10 +28,11 @@ pub fn lead(answer: &Answer) -> Block {
         false => ["Best".to_owned(), so_far.to_owned()],
     };
     let sure = best.keeps_with.map(|sure| format!("{} sure to meet the limits", chance(sure)));
+    let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
     let mut text = after;
     text += &match (best.dollars_per_hour, best.dollars_per_million_total) {
         (Some(hour), Some(total)) => format!(
-            ": {} per hour{}. An API below {} per million tokens, prompt and output together, is cheaper at this load.",
+            ": {} per hour{peak}{}. An API below {} per million tokens, prompt and output together, is cheaper at {load}.",
             Dollars(hour).print(),
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),
@@ -83,7 +85,7 @@ mod tests {
 
     fn said(plans: Vec<Plan>) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
-        match lead(&answer) {
+        match lead(&answer, false) {
             Block::Text(text) => text.spans.into_iter().map(|span| span.text).collect(),
             other => panic!("{other:?}"),
         }

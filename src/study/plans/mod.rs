@@ -77,8 +77,10 @@ impl Plans {
             return Document { blocks, ..Document::default() };
         };
         let answer = self.shown(survey, search);
-        let mut blocks = vec![lead(&answer).called("plans-lead")];
-        blocks.extend(capacity(&survey.capacity, self.done));
+        let [most, days] = capacity(&survey.capacity, &answer, self.done);
+        let mut blocks: Vec<Block> = most.into_iter().collect();
+        blocks.push(lead(&answer, survey.is_of_day()).called("plans-lead"));
+        blocks.extend(days);
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let shown: Vec<&Plan> = match &answer.nearest {
             Some(Nearest { plan, .. }) => vec![plan],
@@ -116,10 +118,10 @@ fn left_out(plans: usize) -> Option<Block> {
 }
 
 /// The most load, and what a day costs.
-fn capacity(Capacity { most, days, .. }: &Capacity, done: bool) -> Vec<Block> {
-    let so_far = if done { "" } else { ", so far" };
-    let most =
-        most.map(|most| Block::text(format!("{}{so_far}: {}.", most.field.input().label, most.text())));
+fn capacity(Capacity { most, days, .. }: &Capacity, answer: &Answer, done: bool) -> [Option<Block>; 2] {
+    let gpus = answer.plans.first().filter(|_| done).map(|plan| plan.gpus);
+    let so_far = if done { "" } else { "so far " };
+    let most = most.map(|most| Block::text(sentence(&format!("{so_far}{}", most.text(gpus)))));
     let head = ["Plan", "$ a day", "$ a day, peak's replicas", "GPU hours", "Replicas from each hour on"];
     let row = |day: &Day| {
         Row::new(vec![
@@ -131,10 +133,7 @@ fn capacity(Capacity { most, days, .. }: &Capacity, done: bool) -> Vec<Block> {
         ])
     };
     let table = Block::table("A day of the plans", &head, days.iter().map(row)).called("plans-days");
-    most.map(|most| most.called("plans-most"))
-        .into_iter()
-        .chain((!days.is_empty()).then_some(table))
-        .collect()
+    [most.map(|most| most.called("plans-most")), (!days.is_empty()).then_some(table)]
 }
 
 fn sentence(text: &str) -> String {

@@ -9,7 +9,7 @@ use crate::study::{Block, Code, Fact, Facts, Fold, Plot, Row, Span, Table};
 use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
 use crate::ui::parts::Tick;
-use crate::ui::state::State;
+use crate::ui::state::{Finding, State};
 use crate::ui::term::term;
 
 /// Ids of the open folds of a document.
@@ -99,9 +99,10 @@ fn mark(name: String, plan: String) -> AnyView {
     let state = State::get();
     let own = plan.clone();
     let on = Signal::derive(move || state.plans.with(|plans| plans.is_marked(&own)));
+    let fixed = Signal::derive(move || state.plans.with(Finding::is_full) && !on.get());
     let changed = Box::new(move || state.plans.update(|plans| plans.toggle(&plan)));
     let text = format!("Compare {name}");
-    Tick { id: format!("mark-{name}"), text, on, changed }.view()
+    Tick { id: format!("mark-{name}"), text, on, fixed, changed }.view()
 }
 
 /// The first cell of each row names it.

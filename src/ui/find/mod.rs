@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::document::DocumentView;
 use super::inputs::issue_list;
 use super::parts::renewed;
-use super::state::{Finding, Progress, State, WorkerStatus};
+use super::state::{Finding, Form, Progress, State, WorkerStatus};
 use crate::config::Field;
 use crate::study::Topic;
 use crate::study::panel::Panel;
@@ -36,14 +36,18 @@ pub fn Plans() -> impl IntoView {
 
 /// A line that describes what to serve, applied with Enter.
 fn request_line(state: State) -> AnyView {
-    let changed: Box<dyn Fn(Event)> =
-        Box::new(move |event| state.read(Field::Vary, event_target_value(&event)));
+    let changed: Box<dyn Fn(Event)> = Box::new(move |event| state.say(event_target_value(&event)));
+    // Of another configuration it says nothing.
+    let value = move || {
+        let link = state.form.with(Form::link);
+        state.said.with(|said| if said.link == link { said.text.clone() } else { String::new() })
+    };
     let of_it = move || state.texts.get().into_iter().filter(|issue| issue.field == Field::Vary).collect();
     view! {
         <input
             type="text" class="say" data-testid="say" autocomplete="off" spellcheck="false"
             aria-label="What to serve, in words" aria-describedby="say-issues"
-            placeholder="Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms" on:change=changed
+            placeholder="Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms" prop:value=value on:change=changed
         />
         {issue_list("say-issues".into(), of_it)}
     }

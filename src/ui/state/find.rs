@@ -4,8 +4,8 @@ use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::{Form, Progress, State, frame, study, sweep, texts};
-use crate::config::Issue;
 use crate::config::link::{Find, Link, MOST_COMPARED, decode};
+use crate::config::{Field, Issue};
 use crate::study::Topic;
 use crate::worker::protocol::Studied;
 
@@ -32,14 +32,16 @@ impl Finding {
         self.marked.iter().any(|known| known == plan)
     }
 
-    /// Beyond the maximum, the one marked first is dropped.
+    /// Whether no other can be marked.
+    pub fn is_full(&self) -> bool {
+        self.marked.len() > MOST_COMPARED
+    }
+
     pub fn toggle(&mut self, plan: &str) {
         match self.marked.iter().position(|known| known == plan) {
             Some(at) => drop(self.marked.remove(at)),
+            None if self.is_full() => {}
             None => self.marked.push(plan.to_owned()),
-        }
-        if self.marked.len() > 1 + MOST_COMPARED {
-            self.marked.remove(0);
         }
     }
 
@@ -113,6 +115,9 @@ pub fn changed(state: State) -> bool {
     if !is_new {
         state.findings.set(state.plans.with_untracked(|plans| plans.studied.issues.clone()));
         return true;
+    }
+    if state.said.with_untracked(|said| said.link != link) {
+        texts::found(state, Field::Vary, Vec::new());
     }
     state.findings.set(Vec::new());
     let is_bad = state.form.with_untracked(Form::has_bad_draft);

@@ -25,6 +25,7 @@ use predict::Predictor;
 pub use predict::WorkerStatus;
 pub use study::{OpenStudy, STUDY};
 pub use sweep::{Progress, Sweep};
+pub use texts::Said;
 pub use theme::ThemeChoice;
 
 /// The efficiencies behind the numbers.
@@ -59,6 +60,8 @@ pub struct State {
     pub worker: RwSignal<WorkerStatus>,
     /// Issues with the visitor's texts, by field.
     pub texts: RwSignal<Vec<Issue>>,
+    /// The last request in one line.
+    pub said: RwSignal<Said>,
     pub sweep: RwSignal<Sweep>,
     /// Description of the trace in use; empty if none.
     pub trace: RwSignal<String>,
@@ -102,6 +105,7 @@ impl State {
             findings: RwSignal::new(Vec::new()),
             worker: RwSignal::new(WorkerStatus::Starting),
             texts: RwSignal::new(Vec::new()),
+            said: RwSignal::new(Said::default()),
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::default()),
@@ -175,6 +179,15 @@ impl State {
     pub fn read(self, field: Field, text: String) {
         self.predictor.update_value(|predictor| predictor.named = None);
         texts::read(self, field, text);
+    }
+
+    /// Applies a request in one line; without one there is nothing to apply.
+    pub fn say(self, text: String) {
+        if text.trim().is_empty() {
+            return self.found(Field::Vary, Vec::new());
+        }
+        self.said.update_untracked(|said| said.typed.clone_from(&text));
+        self.read(Field::Vary, text);
     }
 
     /// Reports the issues of such a text.

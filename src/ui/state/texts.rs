@@ -7,6 +7,16 @@ use super::{Form, State, WorkerStatus};
 use crate::config::{Field, Issue, link};
 use crate::worker::protocol::{Read, Text};
 
+/// A request in one line.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    /// As last entered.
+    pub typed: String,
+    /// As last understood, and the link it led to.
+    pub text: String,
+    pub link: String,
+}
+
 /// Has the worker read the text for `field`.
 pub fn read(state: State, field: Field, text: String) {
     if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
@@ -44,6 +54,8 @@ pub fn receive(state: State, read: Read) {
     }
     let (link, wrong) = link::decode(&read.link);
     let sound = !read.link.is_empty() && !wrong.iter().any(Issue::is_error);
+    // Whatever they are about, they came with this text.
+    let wrong: Vec<Issue> = wrong.into_iter().map(|issue| Issue { field, ..issue }).collect();
     let issues = [read.issues, wrong].concat();
     if sound && looked_up.is_some() {
         return state.amend(|form| {
@@ -58,7 +70,11 @@ pub fn receive(state: State, read: Read) {
         return;
     }
     if field == Field::Vary {
-        return state.choose(field.id(), |form| *form = Form::from_link(&read.link));
+        let form = Form::from_link(&read.link);
+        state.said.update(|said| (said.text, said.link) = (said.typed.clone(), form.link()));
+        // Each request has its entry in the history.
+        state.last_pushed.set_value(None);
+        return state.choose(field.id(), |own| *own = form);
     }
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {

@@ -1,0 +1,198 @@
+//! The words of a text: numbers with what they count, and the phrases that they stand in.
+
+use super::{BREAK, FILLERS};
+use crate::config::link::{pointed, real, ungrouped};
+use crate::config::{Field, Issue, excerpt};
+
+pub const SEPARATORS: [char; 8] = [',', ';', '\n', '\t', ':', '<', '≤', '='];
+const CLIENTS: [&str; 5] = ["client", "clients", "user", "users", "concurrent"];
+const SESSIONS: [&str; 2] = ["session", "sessions"];
+const GPUS: [&str; 2] = ["gpu", "gpus"];
+const REQUESTS: [&str; 9] =
+    ["", "req", "reqs", "request", "requests", "query", "queries", "prompt", "prompts"];
+const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
+const MINUTES: [&str; 3] = ["min", "minute", "minutes"];
+const HOURS: [&str; 4] = ["h", "hr", "hour", "hours"];
+const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
+const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
+const OUTPUT: [&str; 3] = ["out", "output", "osl"];
+pub const TOKENS: [&str; 2] = ["tokens", "token"];
+
+/// What a number before a word is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unit {
+    /// This many a second.
+    Requests(f64),
+    SessionRate(f64),
+    Sessions,
+    Clients,
+    Gpus,
+    /// Dollars per hour.
+    Dollars,
+    Prompt,
+    Output,
+    /// This many milliseconds.
+    Time(f64),
+    Percent,
+    /// Of what is said later, if at all.
+    Tokens,
+    /// Nothing that a request has: `20 requests`.
+    Other,
+}
+
+impl Unit {
+    /// Of a word in lower case.
+    pub fn of(word: &str) -> Option<Self> {
+        let (what, time) = word.split_once('/').map_or((word, None), |(what, time)| (what, Some(time)));
+        let is = |known: &[&str]| known.contains(&what) && time.is_none();
+        let seconds = |time: &str| {
+            let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0)];
+            lengths.into_iter().find(|(names, _)| names.contains(&time)).map(|(_, seconds)| seconds)
+        };
+        Some(match (word, time) {
+            ("rps" | "qps", _) => Self::Requests(1.0),
+            ("rpm" | "qpm", _) => Self::Requests(1.0 / 60.0),
+            (_, None | Some("h" | "hr" | "hour")) if DOLLARS.contains(&what) => Self::Dollars,
+            (_, Some(time)) if REQUESTS.contains(&what) => Self::Requests(1.0 / seconds(time)?),
+            (_, Some(time)) if SESSIONS.contains(&what) => Self::SessionRate(1.0 / seconds(time)?),
+            ("%", _) => Self::Percent,
+            ("ms" | "milliseconds", _) => Self::Time(1.0),
+            _ if is(&CLIENTS) => Self::Clients,
+            _ if is(&SESSIONS) => Self::Sessions,
+            _ if is(&GPUS) => Self::Gpus,
+            _ if is(&PROMPT) => Self::Prompt,
+            _ if is(&OUTPUT) => Self::Output,
+            _ if is(&TOKENS) => Self::Tokens,
+            _ if is(&REQUESTS) || word == "k" => Self::Other,
+            (_, None) => Self::Time(seconds(word)? * 1e3),
+            _ => return None,
+        })
+    }
+}
+
+/// A word, or a part of one: `30ms` is a number and its unit.
+#[derive(Debug)]
+struct Part {
+    /// In lower case.
+    text: String,
+    /// The place of its word.
+    word: usize,
+}
+
+/// Iterator over the words of a text.
+pub struct Words {
+    words: Vec<String>,
+    parts: Vec<Part>,
+    pub at: usize,
+}
+
+impl Words {
+    pub fn of(text: &str) -> Self {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let parts = words.iter().enumerate().flat_map(|(at, word)| {
+            parts(&word.to_lowercase()).into_iter().map(move |text| Part { text, word: at })
+        });
+        Self { parts: parts.collect(), words, at: 0 }
+    }
+
+    pub fn next(&mut self) -> Option<String> {
+        self.at += 1;
+        self.parts.get(self.at - 1).map(|part| part.text.clone())
+    }
+
+    fn peek(&self) -> Option<&str> {
+        self.parts.get(self.at).map(|part| part.text.as_str())
+    }
+
+    /// Takes the next word if `read` knows it.
+    pub fn next_as<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let found = read(self.peek()?);
+        self.at += usize::from(found.is_some());
+        found
+    }
+
+    pub fn next_if(&mut self, known: &[&str]) -> bool {
+        self.next_as(|word| known.contains(&word).then_some(())).is_some()
+    }
+
+    pub fn skip(&mut self) {
+        while self.next_if(&FILLERS) || self.next_if(&[BREAK]) {}
+    }
+
+    /// The next word, if it is a number.
+    pub fn number(&mut self) -> Option<f64> {
+        self.next_as(|word| real(word).ok())
+    }
+
+    /// `1 s`, `30 ms`, `30`, in milliseconds.
+    pub fn milliseconds(&mut self) -> Option<f64> {
+        self.skip();
+        let number = self.number()?;
+        match self.peek().and_then(Unit::of) {
+            Some(Unit::Time(each)) => {
+                self.at += 1;
+                Some(number * each)
+            }
+            // A number of something else.
+            Some(unit) if unit != Unit::Prompt && unit != Unit::Output => None,
+            _ => Some(number),
+        }
+    }
+
+    /// Whether a part of the last word is left.
+    pub fn is_within_word(&self) -> bool {
+        let word = |at: usize| self.parts.get(at).map(|part| part.word);
+        self.at > 0 && self.at < self.parts.len() && word(self.at) == word(self.at - 1)
+    }
+
+    /// The whole words from a part up to another, as typed.
+    pub fn phrase(&self, from: usize, to: usize) -> String {
+        let all = self.parts[from].word..=self.parts[to - 1].word;
+        let words: Vec<&str> =
+            self.words[all].iter().map(String::as_str).filter(|word| *word != BREAK).collect();
+        words.join(" ")
+    }
+}
+
+/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`.
+fn parts(word: &str) -> Vec<String> {
+    let (sign, number) = word.strip_prefix('$').map_or(("", word), |number| ("$", number));
+    let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());
+    let (head, tail) = number.split_at(end);
+    if head.is_empty() || tail.starts_with('-') {
+        return vec![word.to_owned()];
+    }
+    let (head, tail) = match (tail, real(head)) {
+        ("k", Ok(thousands)) => ((thousands * 1e3).round().to_string(), ""),
+        _ => (head.to_owned(), tail),
+    };
+    let all = [sign.to_owned(), head, tail.to_owned()];
+    all.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// The text without commas between thousands.
+///
+/// # Errors
+/// A comma that may stand for a decimal point: half of a number would be read as another.
+pub fn whole_numbers(text: &str) -> Result<String, Issue> {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let is_part = |letter: char| is_digit(letter) || letter == ',' || letter == '.';
+    let mut all = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_digit) {
+        let (before, from) = rest.split_at(at);
+        // Digits of a name end with it: `h100,b200`.
+        let in_name = before.ends_with(char::is_alphanumeric);
+        let goes_on = |letter: char| if in_name { is_digit(letter) } else { is_part(letter) };
+        let end = from.find(|letter: char| !goes_on(letter)).unwrap_or(from.len());
+        let (number, after) = from.split_at(from[..end].trim_end_matches([',', '.']).len());
+        if let Some(meant) = pointed(number) {
+            let text = format!("`{}`: decimals follow a point, so write {meant}", excerpt(number));
+            return Err(Issue::error(Field::Vary, text));
+        }
+        all += before;
+        all += &ungrouped(number);
+        rest = after;
+    }
+    Ok(all + rest)
+}
