@@ -90,18 +90,36 @@ fn a_configuration_does_not_beat_itself() {
     assert!(said.starts_with("A against This: too close to call in TTFT (50 %), TPOT (50 %)"), "{said}");
 }
 
-#[test]
-fn changes_have_chances() {
-    let document = study(Topic::Change, &format!("{FORM}&st=1000&sp=30"));
-    let table = document.blocks.iter().find_map(|block| match block {
+/// The first table of changes to the form with these inputs too.
+fn changes(more: &str) -> Table {
+    let document = study(Topic::Change, &format!("{FORM}&{more}"));
+    let table = document.blocks.into_iter().find_map(|block| match block {
         Block::Table(table) => Some(table),
         _ => None,
     });
-    let table = table.expect("a table of changes");
-    let column = |name: &str| table.head.iter().position(|head| head == name).expect("the column");
+    table.expect("a table of changes")
+}
+
+fn column(table: &Table, name: &str) -> usize {
+    table.head.iter().position(|head| head == name).expect("the column")
+}
+
+/// The same GPU costs nothing either.
+#[test]
+fn nothing_is_likely_cheaper_than_what_costs_nothing() {
+    let table = changes("usd=0");
+    for name in ["Cost per M output tokens", "Likely cheaper"] {
+        let column = column(&table, name);
+        assert!(table.rows.iter().all(|row| row.cells[column].text == "–"), "{name}: {table:?}");
+    }
+}
+
+#[test]
+fn changes_have_chances() {
+    let table = changes("st=1000&sp=30");
+    let column = |name: &str| column(&table, name);
     let (cheaper, meets) = (column("Likely cheaper"), column("Meets limits"));
-    let cells = |column: usize| table.rows.iter().map(move |row| &*row.cells[column].text);
-    assert!(cells(cheaper).any(|cell| cell.ends_with('%')));
+    assert!(table.rows.iter().any(|row| row.cells[cheaper].text.ends_with('%')));
     // Pools are not calibrated, and say so.
     let unknown = table.rows.iter().filter(|row| !row.cells[meets].text.ends_with('%'));
     for row in unknown {
