@@ -268,7 +268,7 @@ mod tests {
             ("5 rps, budget 40 dollars per hour", "v=1&r=5&f=budget_dollars~40"),
             ("5 rps, $1,500/h", "v=1&r=5&f=budget_dollars~1500"),
             ("5 rps, 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
-            ("5 rps, 4 x b200", "v=1&r=5&f=gpu~b200~owned~b200,4"),
+            ("5 rps, 4 x B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
             ("5 rps, tp8", "v=1&r=5&f=tp~8"),
             ("5 rps, E2E 2 min", "v=1&r=5&se=120000&f=all"),
         ] {

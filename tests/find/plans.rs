@@ -61,7 +61,7 @@ fn prices_may_be_on_demand_reserved_given_or_for_owned_hardware() {
         r#"{"rate": 1, "slo_tpot": 30, "vary": {"gpu": ["t4", "b200"]}, "prices": "reserved"}"#,
     );
     assert!(
-        issues.iter().any(|issue| issue.field == Field::Prices && issue.text.contains("t4")),
+        issues.iter().any(|issue| issue.field == Field::Prices && issue.text.contains("T4")),
         "{issues:?}"
     );
 }

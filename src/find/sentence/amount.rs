@@ -113,6 +113,7 @@ fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
         let all = wishes(word).into_iter().filter(|(field, _)| *field == Field::Gpu);
         Some(all.map(|(_, id)| id).collect::<Vec<_>>()).filter(|all| !all.is_empty())
     })?;
+    words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Gpus));
     if number.fract() != 0.0 {
         return None;
     }

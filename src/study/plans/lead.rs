@@ -84,8 +84,12 @@ mod tests {
     }
 
     fn said(plans: Vec<Plan>) -> String {
+        said_of(plans, false)
+    }
+
+    fn said_of(plans: Vec<Plan>, at_peak: bool) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
-        match lead(&answer, false) {
+        match lead(&answer, at_peak) {
             Block::Text(text) => text.spans.into_iter().map(|span| span.text).collect(),
             other => panic!("{other:?}"),
         }
@@ -95,6 +99,8 @@ mod tests {
     fn the_best_plan_says_how_sure_it_is() {
         let sure = said(vec![plan("one", 4.0, Some(0.91)), plan("two", 6.0, Some(0.95))]);
         assert!(sure.starts_with("Best") && sure.contains("91 %") && !sure.contains("two"), "{sure}");
+        let of_day = said_of(vec![plan("one", 4.0, None)], true);
+        assert!(of_day.contains("$4.00 per hour at the peak") && !of_day.contains("this load"), "{of_day}");
         let unknown = said(vec![plan("one", 4.0, None)]);
         assert!(unknown.starts_with("Best") && !unknown.contains('%'), "{unknown}");
     }
