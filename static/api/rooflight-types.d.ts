@@ -531,9 +531,11 @@ export type KernelLine = {
   /** Launches in the pass. */
   count: number;
   flops: Flops;
-  /** Compulsory device-memory traffic. */
+  /** Every operand read once and every result written once, from and to memory or the L2 cache. */
   bytes: Bytes;
-  /** FLOP per byte; `None` if nothing is multiplied. */
+  /** The part that has to come from or go to device memory: weights, cached KV, and activations beyond the L2 cache. */
+  traffic: Bytes;
+  /** FLOP per byte of `traffic`; `None` if nothing is multiplied. */
   intensity: number | null;
   /** The time at the textbook roofline. */
   roofline: Seconds;
