@@ -1,30 +1,21 @@
 //! Decides whether a measurement can be compared with a prediction.
 
-use crate::config::catalog::catalog;
-use crate::config::{Measured, Scenario, Setup, Slos, check};
+use crate::config::{Measured, Scenario, Slos};
 
 /// What was measured of `own`: nothing if its measurement is that of one of the visitor's `runs`, and that run had another
 /// load or another system.
 pub fn comparable(own: &Scenario, runs: &[Scenario]) -> Measured {
     let mut from = runs.iter().filter(|run| run.measured == own.measured).peekable();
-    if from.peek().is_none() {
-        return own.measured;
-    }
-    let (here, asked) = (conditions(own), bare(own));
-    let is_alike = |run: &Scenario| bare(run) == asked || (here.is_some() && conditions(run) == here);
-    if from.any(is_alike) { own.measured } else { Measured::default() }
+    let is_another = from.peek().is_some() && !from.any(|run| conditions(run) == conditions(own));
+    if is_another { Measured::default() } else { own.measured }
 }
 
-/// What a scenario runs, whether chosen or left to defaults; `None` if it has errors.
-fn conditions(scenario: &Scenario) -> Option<Setup> {
-    check(&bare(scenario), catalog()).0
-}
-
-/// A scenario without what does not change how fast it runs.
-fn bare(scenario: &Scenario) -> Scenario {
+/// A scenario without what does not change how fast it runs, and with its format even if that is the published one.
+fn conditions(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     (bare.measured, bare.overrides.price, bare.overrides.power_overhead) = (Measured::default(), None, None);
     (bare.workload.slos, bare.workload.requests) = (Slos::default(), None);
+    bare.weights = bare.weights.or(bare.model.record().map(|model| model.weights));
     bare
 }
 
