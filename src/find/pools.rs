@@ -286,7 +286,7 @@ impl Search {
 fn compared(times: f64, [takes, less, more, same]: [&str; 4]) -> String {
     let share = percent((times - 1.0).abs());
     match share.number.parse::<f64>() {
-        Ok(none) if none == 0.0 => format!("{takes} {same}"),
+        Ok(0.0) => format!("{takes} {same}"),
         _ => format!("{takes} {share} {} than", if times < 1.0 { less } else { more }),
     }
 }
