@@ -110,7 +110,7 @@ fn observe<E>(
     };
     let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
     let known = learned.observed(setup.load, &run.measured, ideal.as_ref());
-    let measuring = Measuring { runner: learned, load: setup.load, measured: run.measured };
+    let measuring = Measuring { runner: learned, measured: run.measured };
     Ok(Some(known.map(|known| (known, settles.then(|| Arc::new(measuring))))))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Runner;
 use super::own::observations;
 use crate::calibration::{Calibration, Factors, KnownRun};
-use crate::config::{Load, Measured};
+use crate::config::Measured;
 
 /// Runs that are settled, at most: each takes some ten simulations. Of more, each counts for little.
 pub const MOST: usize = 16;
@@ -19,7 +19,6 @@ const SETTLED: f64 = 0.01;
 #[derive(Debug)]
 pub struct Measuring {
     pub runner: Runner,
-    pub load: Load,
     pub measured: Measured,
 }
 
@@ -34,15 +33,16 @@ pub fn settle(
         let own: Vec<KnownRun> = known.iter().map(|(_, one)| one.clone()).collect();
         let mut moved = false;
         for (((_, one), how), last) in known.iter_mut().zip(measuring).zip(&mut around) {
-            let Some(Measuring { runner, load, measured }) = how.as_deref() else { continue };
+            let Some(Measuring { runner, measured }) = how.as_deref() else { continue };
             let factors = calibration.posterior(&one.point, &own, |_| true).factors();
             if factors.is_near(*last, SETTLED) {
                 continue;
             }
             // What cannot be served with longer steps stays as it is.
-            let Ok(responses) = runner.responses(*load, factors) else { continue };
+            let load = runner.setup().load;
+            let Ok(responses) = runner.responses(load, factors) else { continue };
             let weights: Vec<f64> = one.observed.iter().map(|of| of.weight).collect();
-            one.observed = observations(&responses, *load, measured, factors);
+            one.observed = observations(&responses, load, measured, factors);
             one.observed.iter_mut().zip(weights).for_each(|(of, weight)| of.weight = weight);
             (*last, moved) = (factors, true);
         }
