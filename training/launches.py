@@ -237,6 +237,7 @@ def resolve(facts):
         attribution=facts["attribution"],
         lengths=facts["lengths"],
         copied_until=facts["copied_until"],
+        series=facts["series"],
         drafts=dict(drafts, inferred=text, batches=batches),
         unrecorded=unrecorded,
         others=others,

@@ -68,7 +68,7 @@ impl TraceCase {
         let [prompt, output] = self.longest();
         let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
         let plan = TablePlan::new(&setup, physics, &extent).map_err(|missing| missing.to_string())?;
-        let lengths = |request: &TracedRequest| Request { prompt: request.prompt, output: request.output };
+        let lengths = |request: &TracedRequest| Request::new(request.prompt, request.output);
         let requests: Vec<Request> = self.requests.iter().map(lengths).collect();
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
         let policy = replica::policy(&setup, &memory);

@@ -17,6 +17,7 @@ use crate::config::{Drafts, Dtype};
 use crate::serving::sim::BatchWait;
 
 pub use self::label::LaunchLayout;
+pub use self::plan::SeriesRun;
 
 /// Where the settings come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,6 +88,10 @@ pub struct LaunchSettings {
     /// How long prompts wait until every rank of attention DP has one (TensorRT-LLM).
     pub balance_wait: Option<BalanceWait>,
     pub prefix_cache: bool,
+    /// The run and those before it on the same server, where the source made a known series of them
+    /// and the prefix cache was on.
+    #[serde(skip)]
+    pub series: Vec<SeriesRun>,
     /// SGLang's admission reckons with a share of the outputs times this; none if it looks ahead instead.
     #[serde(default)]
     pub conservativeness: Option<f64>,

@@ -28,11 +28,46 @@ pub(super) struct LaunchPlan {
     /// The day assumed for undated rows that copy runs of the scripts: the last day whose runs are visible.
     pub copied_until: String,
     pub drafts: DraftedRuns,
+    pub series: Vec<RunSeries>,
     /// Runs of the project that published the scripts, without a recorded script of their own, by engine.
     pub unrecorded: BTreeMap<String, Launches>,
     /// Runs of other projects, by engine.
     pub others: BTreeMap<String, Launches>,
     pub scripts: Vec<Script>,
+}
+
+/// Runs that a source makes on one server, one after another.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunSeries {
+    source: String,
+    /// Where the order is published.
+    #[serde(rename = "from")]
+    _from: String,
+    runs: Vec<SeriesRun>,
+}
+
+/// A run of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesRun {
+    /// Longest prompt and answer, in tokens.
+    pub isl: u32,
+    pub osl: u32,
+    pub requests: u32,
+}
+
+impl LaunchPlan {
+    /// The run of `case` and those before it on its server; none if it is not of a known series.
+    pub fn series(&self, case: &ServedCase, requests: u32) -> &[SeriesRun] {
+        let run = SeriesRun { isl: case.isl, osl: case.osl, requests };
+        let of_source = self.series.iter().filter(|series| series.source == case.source);
+        let until = |runs: &'_ [SeriesRun]| runs.iter().position(|&other| other == run);
+        of_source
+            .filter_map(|series| Some(&series.runs[..=until(&series.runs)?]))
+            .next()
+            .unwrap_or_default()
+    }
 }
 
 /// Runs with multi-token prediction. The labels do not say so; the project's sweeps do: those of `dsr1-*-trt-mtp` began on

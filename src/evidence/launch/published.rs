@@ -65,6 +65,9 @@ pub(super) fn launch(
         engine_settings(&mut launch, case, gpu)?;
     }
     drafts(&mut launch, plan, case, published, &given);
+    if launch.prefix_cache {
+        launch.series = plan.series(case, published.prompts.unwrap_or(0)).to_vec();
+    }
     launch.template_s = template_s(engine, case, published);
     Ok(launch)
 }

@@ -2,6 +2,7 @@
 
 pub mod calibrated;
 mod drafting;
+mod earlier;
 mod numpy;
 pub mod pools;
 pub mod ranks;
@@ -70,6 +71,9 @@ impl ServedRun {
             Some(_) => replica::extent(&setup, sent.at_once, prompt, output),
         };
         let policy = started(replica::policy(&setup, &memory), &launch, case, &sent);
+        if let Some(range) = case.length_range {
+            earlier::mark(&mut sent.requests, &launch.series, range, &setup.model, &policy);
+        }
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
         Ok(Self { setup, launch, policy, sent, extent, drafting, link })
     }

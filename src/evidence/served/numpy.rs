@@ -28,7 +28,7 @@ pub fn requests(count: u32, (isl, osl): (u32, u32), [low, high]: [f64; 2], seed:
         (0..count).map(|_| within(&mut twister, share(low), share(high))).collect()
     };
     let (prompts, outputs) = (draw(isl), draw(osl));
-    prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
+    prompts.into_iter().zip(outputs).map(|(prompt, output)| Request::new(prompt, output)).collect()
 }
 
 #[cfg(test)]

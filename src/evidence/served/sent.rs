@@ -79,7 +79,7 @@ impl SentRequests {
             let count = launch.requests(case.concurrency);
             let requests = match launch.length_range {
                 Some(range) => numpy::requests(count, (case.isl, case.osl), range, 0),
-                None => vec![Request { prompt: case.isl, output: case.osl }; count as usize],
+                None => vec![Request::new(case.isl, case.osl); count as usize],
             };
             let arrivals = Arrivals::Closed { clients: case.concurrency };
             let at_once = case.concurrency;
@@ -151,7 +151,7 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
     Ok(match &published.lengths {
         LengthSource::Nominal => match case.length_range {
             Some(range) => numpy::requests(count, nominal, range, constants().sglang_seed as u32),
-            None => vec![Request { prompt: nominal.0, output: nominal.1 }; count as usize],
+            None => vec![Request::new(nominal.0, nominal.1); count as usize],
         },
         LengthSource::ShareGpt => {
             let constants = constants();
@@ -168,13 +168,13 @@ fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<R
                 draw(prompt, constants.share_gpt_prompt_spread, constants.share_gpt_longest_prompt, 1);
             let outputs =
                 draw(output, constants.share_gpt_output_spread, constants.share_gpt_longest_output, 2);
-            prompts.zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
+            prompts.zip(outputs).map(|(prompt, output)| Request::new(prompt, output)).collect()
         }
         LengthSource::Histogram { task, edges, counts } => {
             let prompts = prompts_of(task, count)?;
             let mut random = SplitMix64::new(0);
             let total: f64 = counts.iter().copied().map(f64::from).sum();
-            let draw = |prompt| Request { prompt, output: from_bins(edges, counts, total, &mut random) };
+            let draw = |prompt| Request::new(prompt, from_bins(edges, counts, total, &mut random));
             prompts.into_iter().map(draw).collect()
         }
     })

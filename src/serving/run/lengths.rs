@@ -11,14 +11,14 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
     let Setup { prompts, osl, histogram, .. } = setup;
     if let Load::Batch(_) = load {
         let prompts = prompts_of_one_replica(&Setup { load, ..setup.clone() });
-        return prompts.into_iter().map(|prompt| Request { prompt, output: *osl }).collect();
+        return prompts.into_iter().map(|prompt| Request::new(prompt, *osl)).collect();
     }
     if load.is_sessions() {
         return sessions(setup, count / setup.turns.count.max(1) as usize, seed);
     }
     let prompt = prompts.first().copied().unwrap_or(1);
     if !setup.varies() {
-        return vec![Request { prompt, output: *osl }; count];
+        return vec![Request::new(prompt, *osl); count];
     }
     if !histogram.is_empty() {
         let mut random = SplitMix64::new(seed);
@@ -29,7 +29,7 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
     let (longest_prompt, longest_output) = setup.longest();
     let prompts = about(setup, 0, (prompt, longest_prompt), count, &mut seeds);
     let outputs = about(setup, 1, (*osl, longest_output), count, &mut seeds);
-    prompts.into_iter().zip(outputs).map(|(prompt, output)| Request { prompt, output }).collect()
+    prompts.into_iter().zip(outputs).map(|(prompt, output)| Request::new(prompt, output)).collect()
 }
 
 /// Mean and maximum of the prompt (0) or output (1) lengths.
@@ -74,7 +74,7 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
     for (session, first) in prompts.into_iter().enumerate() {
         let mut prompt = first;
         for turn in session * each..(session + 1) * each {
-            requests.push(Request { prompt, output: outputs[turn] });
+            requests.push(Request::new(prompt, outputs[turn]));
             prompt = prompt.saturating_add(outputs[turn]).saturating_add(messages[turn]);
         }
     }
@@ -83,9 +83,9 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
 
 /// The bin at position `at` of the cumulative weights.
 fn pick(bins: &[Bin], mut at: f64) -> Request {
-    let mut picked = Request { prompt: 1, output: 1 };
+    let mut picked = Request::new(1, 1);
     for bin in bins.iter().filter(|bin| bin.weight > 0) {
-        picked = Request { prompt: bin.prompt, output: bin.output };
+        picked = Request::new(bin.prompt, bin.output);
         if at < f64::from(bin.weight) {
             break;
         }

@@ -217,7 +217,7 @@ impl Policy {
     /// The first request that this scheduler can never serve.
     pub(super) fn check_requests(&self, requests: &[Request]) -> Result<(), SimError> {
         let capacity = self.blocks();
-        for (request, &Request { prompt, output }) in requests.iter().enumerate() {
+        for (request, &Request { prompt, output, .. }) in requests.iter().enumerate() {
             if prompt == 0 || output == 0 {
                 let what = if prompt == 0 { "prompt" } else { "output" };
                 return Err(SimError::EmptyRequest { request, what });

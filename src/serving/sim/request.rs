@@ -5,6 +5,15 @@
 pub struct Request {
     pub prompt: u32,
     pub output: u32,
+    /// Prompt tokens that the prefix cache holds from before the run.
+    pub found: u32,
+}
+
+impl Request {
+    /// One whose prompt was never sent before.
+    pub fn new(prompt: u32, output: u32) -> Self {
+        Self { prompt, output, found: 0 }
+    }
 }
 
 /// State of a request in the replica that has it.
@@ -26,6 +35,8 @@ pub(super) struct RequestState {
     pub joined_at: u64,
     /// Blocks reserved for its whole lifetime, if the scheduler does so.
     pub reserved: u64,
+    /// Prompt tokens that the prefix cache held before the run.
+    pub found: u32,
     /// Its session, if any: the KV cache left by the session's earlier requests is its history.
     pub session: Option<u32>,
     /// Blocks of that history that were read from the host's memory for it.

@@ -64,9 +64,10 @@ impl<'a> System<'a> {
         let replicas =
             pools.flat_map(|pool| (0..pool.replicas).map(move |_| Replica::new(pool.policy, pool.cost)));
         let state = |request: &Request| {
-            RequestState::new(request.prompt, if decode.is_some() { 1 } else { request.output })
+            let target = if decode.is_some() { 1 } else { request.output };
+            RequestState { found: request.found, ..RequestState::new(request.prompt, target) }
         };
-        let unserved = |&Request { prompt, output }: &Request| Served {
+        let unserved = |&Request { prompt, output, .. }: &Request| Served {
             arrival: 0.0,
             first: 0.0,
             last: 0.0,
@@ -212,7 +213,7 @@ impl<'a> System<'a> {
     /// Transfers a prompt's KV cache to its decode replica.
     fn hand_over(&mut self, from: usize, token: Token, transfer: Transfer) {
         let id = token.id as usize;
-        let Request { prompt, output } = self.requests[id];
+        let Request { prompt, output, .. } = self.requests[id];
         let sent = if transfer.by_chunk { token.chunk } else { prompt };
         let port = from * self.replicas[from].policy.ranks as usize + token.rank as usize;
         let sent = token.at.max(self.ports[port]) + transfer.seconds_per_token * f64::from(sent);

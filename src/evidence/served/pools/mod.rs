@@ -240,7 +240,7 @@ fn requests(case: &PoolCase) -> Vec<Request> {
     let count = case.prompts.unwrap_or(run.concurrency.saturating_mul(constants().per_client as u32));
     match run.length_range {
         Some(range) => numpy::requests(count, (run.isl, run.osl), range, 0),
-        None => vec![Request { prompt: run.isl, output: run.osl }; count as usize],
+        None => vec![Request::new(run.isl, run.osl); count as usize],
     }
 }
 

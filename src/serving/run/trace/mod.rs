@@ -190,7 +190,7 @@ impl Columns {
                 )),
             }
         };
-        let lengths = Request { prompt: tokens(Column::Prompt)?, output: tokens(Column::Output)? };
+        let lengths = Request::new(tokens(Column::Prompt)?, tokens(Column::Output)?);
         Ok(Line { arrival: seconds, lengths })
     }
 }
@@ -215,7 +215,7 @@ mod tests {
     fn published_forms_are_the_same_trace() {
         let plain = read("arrival,prompt,output\n0,100,20\n1.5,200,1\n");
         assert_eq!(plain.arrivals, [0.0, 1.5]);
-        assert_eq!(plain.requests[1], Request { prompt: 200, output: 1 });
+        assert_eq!(plain.requests[1], Request::new(200, 1));
         let azure = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 23:59:59.5,100,20\r\n2023-11-17 00:00:01.0,200,1\r\n";
         let mooncake = "{\"timestamp\": 27000, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\
                         {\"timestamp\": 28500, \"input_length\": 200, \"output_length\": 1, \"hash_ids\": [1]}\n";

@@ -15,7 +15,7 @@ mod sessions;
 
 /// `(prompt, output)` of each request.
 fn requests(lengths: &[(u32, u32)]) -> Vec<Request> {
-    lengths.iter().map(|&(prompt, output)| Request { prompt, output }).collect()
+    lengths.iter().map(|&(prompt, output)| Request::new(prompt, output)).collect()
 }
 
 /// Steps of one second each, written as `new+past,...|decoding/kv`, with ` & ` between ranks.

@@ -52,7 +52,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         output_delay: f64::from(pick(0, 1)) * 0.02,
     };
     let count = pick(1, 60) as usize;
-    let requests = (0..count).map(|_| Request { prompt: pick(1, 38), output: pick(1, 35) }).collect();
+    let requests = (0..count).map(|_| Request::new(pick(1, 38), pick(1, 35))).collect();
     let arrivals = match pick(0, 2) {
         0 => Arrivals::Closed { clients: pick(1, 20) },
         1 => Arrivals::AtOnce,
@@ -175,7 +175,7 @@ fn long_sequences_take_the_time_of_each_step_together() {
             continue;
         }
         let mut random = SplitMix64::new(seed);
-        let mut request = || Request { prompt: random.between(200, 4000), output: random.between(1, 600) };
+        let mut request = || Request::new(random.between(200, 4000), random.between(1, 600));
         let requests: Vec<Request> = (0..120).map(|_| request()).collect();
         let policy =
             Policy { ranks: 1, stages: 1, kv_tokens: 60_000, token_budget: 4096, chunked: true, ..policy };
@@ -209,7 +209,7 @@ fn littles_law_holds_in_the_closed_loop() {
     for seed in 0..60 {
         let (policy, _, _) = scenario(seed);
         let lengths: Vec<Request> =
-            (0..200u32).map(|index| Request { prompt: 30, output: 5 + index % 20 }).collect();
+            (0..200u32).map(|index| Request::new(30, 5 + index % 20)).collect();
         let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
         let arrivals = Arrivals::Closed { clients: 12 };
         let outcome = simulate(&policy, &lengths, &arrivals, &cost, Limits::default()).expect("served");
