@@ -125,12 +125,6 @@ pub struct KnownRun {
 }
 
 impl Calibration {
-    /// Whether the calibration contains a run at `point` with these ratios.
-    pub fn knows(&self, point: &ConfigPoint, ratios: impl Iterator<Item = (Observed, f64)> + Clone) -> bool {
-        let of = |known: &KnownRun| ratios.clone().any(|(metric, ratio)| known.is(point, metric, ratio));
-        self.known.iter().any(of)
-    }
-
     /// A calibration on these runs, with all configurations on an engine sharing their error.
     #[cfg(test)]
     pub fn of_engines(prior: PerFactor, known: Vec<KnownRun>) -> Self {
@@ -146,31 +140,9 @@ impl Calibration {
     }
 }
 
-/// Tolerance: sizes are stored with three digits, ratios with two decimals.
-const ROUNDED: f64 = 6e-3;
-
 impl KnownRun {
     pub fn new(point: ConfigPoint, observed: Vec<Observation>) -> Self {
         Self { place: point.place(), point, observed }
-    }
-
-    /// Whether this is the run at `point` with this ratio, up to rounding.
-    pub fn is(&self, point: &ConfigPoint, metric: Observed, log_ratio: f64) -> bool {
-        let near = |one: f64, other: f64| (one / other - 1.0).abs() < ROUNDED;
-        let same = |other: &ConfigPoint| {
-            let sizes = ConfigPoint {
-                in_flight: other.in_flight,
-                prompt: other.prompt,
-                output: other.output,
-                ..point.clone()
-            };
-            sizes == *other
-                && near(point.in_flight, other.in_flight)
-                && near(point.prompt, other.prompt)
-                && near(point.output, other.output)
-        };
-        let matches = |one: &Observation| one.metric == metric && (one.log_ratio - log_ratio).abs() < ROUNDED;
-        same(&self.point) && self.observed.iter().any(matches)
     }
 }
 

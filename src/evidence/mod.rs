@@ -7,6 +7,7 @@ pub mod contributed;
 pub mod coverage;
 pub mod errors;
 pub mod export;
+pub mod fitted;
 pub mod kernels;
 pub mod launch;
 pub mod measured;

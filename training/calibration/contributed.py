@@ -12,6 +12,8 @@ import numpy as np
 from prior import FACTORS, FURTHEST, LAYOUT, METRICS, Prior, Runs, label
 
 LIST = pathlib.Path(__file__).resolve().parent / "contributed.json"
+# The ids of the other runs.
+FROM_TABLES = LIST.with_name("from_tables.json")
 BUILD_KEYS = ("engine", "version", "kind", "shape", "arch", "gpu", "format", "drafted")
 LAYOUT_KEYS = ("tp", "ep", "dp", "pp")
 SIZE_KEYS = ("in_flight", "prompt", "output")
@@ -74,6 +76,11 @@ def rows(runs):
 
 def write_list(runs):
     LIST.write_text("[" + ",".join("\n" + json.dumps(row, separators=(",", ":")) for row in rows(runs)) + "\n]\n")
+
+
+def write_ids(runs):
+    ids = sorted(run["id"] for run in runs if "contributor" not in run)
+    FROM_TABLES.write_text("[" + ",".join(f'\n"{one}"' for one in ids) + "\n]\n")
 
 
 def names(runs):

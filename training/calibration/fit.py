@@ -26,7 +26,7 @@ import time
 
 import numpy as np
 
-from contributed import BUILD_KEYS, LAYOUT_KEYS, figures, joined, names, sizes, title, write_list
+from contributed import BUILD_KEYS, LAYOUT_KEYS, figures, joined, names, sizes, title, write_ids, write_list
 from prior import FACTORS, FURTHEST, GENERAL, LAYOUT, METRICS, OF_FACTOR, SIZES, TAILS, Factor, Prior, Runs, codes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -209,6 +209,7 @@ def main():
     release = json.loads((ROOT / "models" / "manifest.json").read_text())["release"]
     if arguments.responses:
         runs, missed, covariance = fitted(arguments, file, new)
+        write_ids(runs.runs)
     else:
         if file["release"] != release:
             parser.error(f"{OUT.name} is of the models of {file['release']}, not of {release}: fit it on the tables")

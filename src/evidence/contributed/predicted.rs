@@ -11,6 +11,7 @@ use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{Ask, texts};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::coverage::PREDICTED;
+use crate::evidence::fitted::is_fitted;
 use crate::evidence::served::calibrated::{Leave, corrected};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{answer, plan, runner};
@@ -61,8 +62,8 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     let mut known = learned.observed(setup.load, measured, Some(&roofline))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
     known.point.version = version.minor();
-    let ratios = known.observed.iter().map(|one| (one.metric, one.log_ratio));
-    let is_known = calibration.knows(&known.point, ratios);
+    let id = format!("{}#{number}", of.file);
+    let is_known = is_fitted(&id)?;
     let asked = |other: &ConfigPoint| !is_known || !Leave::Configuration.is_of(&known.point, other);
     let closed = matches!(setup.load, Load::Concurrency(_)).then(|| f64::from(setup.osl));
     let real = measured_times(measured);
@@ -74,7 +75,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     )?;
     let physics = times(measured, &simulate(&learned, Factors::NONE)?);
     let compared = Compared {
-        id: format!("{}#{number}", of.file),
+        id,
         model: setup.model.id.clone(),
         engine: setup.engine.id.clone(),
         gpu: setup.gpu.id.clone(),

@@ -63,10 +63,7 @@ impl LaunchPlan {
         let run = SeriesRun { isl: case.isl, osl: case.osl, requests };
         let of_source = self.series.iter().filter(|series| series.source == case.source);
         let until = |runs: &'_ [SeriesRun]| runs.iter().position(|&other| other == run);
-        of_source
-            .filter_map(|series| Some(&series.runs[..=until(&series.runs)?]))
-            .next()
-            .unwrap_or_default()
+        of_source.filter_map(|series| Some(&series.runs[..=until(&series.runs)?])).next().unwrap_or_default()
     }
 }
 

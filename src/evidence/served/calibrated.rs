@@ -11,6 +11,7 @@ use crate::calibration::{
 use crate::evidence::cases::{LoadKind, ServedCase};
 use crate::evidence::compared::{Metric, Times};
 use crate::evidence::coverage::Calibrated;
+use crate::evidence::fitted::is_fitted;
 use crate::serving::table::Hosted;
 
 /// Which measured runs are left out when predicting a run.
@@ -77,7 +78,7 @@ const METRICS: [(Metric, Observed); 3] = [
 pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured;
-    let known = leave != Leave::Configuration || knows(calibration, &at, &place.physics, &measured);
+    let known = leave != Leave::Configuration || is_fitted(&place.case.id)?;
     let others = |one: &ConfigPoint| !known || !leave.is_of(&at, one);
     let simulate = |factors: Factors| {
         place.run.simulate(&place.hosted.times(factors), factors.wait).map(|(times, _)| times)
@@ -114,14 +115,6 @@ pub fn corrected(
     let (ttft, tpot, output) = (figure(Metric::Ttft), figure(Metric::Tpot), figure(Metric::Throughput));
     let standing = Standing { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
     Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), standing }, bands))
-}
-
-/// Whether the calibration contains this run.
-fn knows(calibration: &Calibration, at: &ConfigPoint, physics: &Times, measured: &Times) -> bool {
-    let ratio = |(metric, observed): &(Metric, Observed)| {
-        Some((*observed, (metric.of(measured)? / metric.of(physics)?).ln()))
-    };
-    calibration.knows(at, METRICS.iter().filter_map(ratio))
 }
 
 /// The noise sources of a metric, as in a prediction.

@@ -208,8 +208,7 @@ fn long_sequences_take_the_time_of_each_step_together() {
 fn littles_law_holds_in_the_closed_loop() {
     for seed in 0..60 {
         let (policy, _, _) = scenario(seed);
-        let lengths: Vec<Request> =
-            (0..200u32).map(|index| Request::new(30, 5 + index % 20)).collect();
+        let lengths: Vec<Request> = (0..200u32).map(|index| Request::new(30, 5 + index % 20)).collect();
         let cost = Checked { policy: &policy, prompt_tokens: RefCell::new(0) };
         let arrivals = Arrivals::Closed { clients: 12 };
         let outcome = simulate(&policy, &lengths, &arrivals, &cost, Limits::default()).expect("served");
