@@ -40,6 +40,10 @@ pub struct Scheduler {
     /// Tokens per step (the prefill chunk size if prefill runs alone).
     pub token_budget: Figure,
     pub max_seqs: Figure,
+    /// Token budget and number of sequences are given for all ranks of attention DP together, and each takes its share;
+    /// the default number of sequences is each rank's.
+    #[serde(default)]
+    pub given_for_all_ranks: bool,
     /// GPUs with different defaults; the first match applies.
     pub smaller: Vec<SmallerDefaults>,
     pub memory_share: Figure,
@@ -60,16 +64,20 @@ pub struct SmallerDefaults {
 }
 
 impl Scheduler {
-    /// Default token budget and maximum number of sequences on `gpu`.
-    pub fn limits_on(&self, gpu: &Gpu) -> (&Figure, &Figure) {
+    /// Default token budget and maximum number of sequences of each of `ranks` of attention DP on `gpu`.
+    pub fn limits_on(&self, gpu: &Gpu, ranks: u32) -> (Figure, Figure) {
         let gib = gpu.memory_bytes.0.map(|bytes| bytes / GIB);
         let holds = |defaults: &&SmallerDefaults| {
             defaults.archs.contains(&gpu.arch) || gib.is_some_and(|gib| gib < defaults.below_gib)
         };
-        match self.smaller.iter().find(holds) {
+        let (budget, sequences) = match self.smaller.iter().find(holds) {
             Some(defaults) => (&defaults.token_budget, &defaults.max_seqs),
             None => (&self.token_budget, &self.max_seqs),
-        }
+        };
+        let of_rank = |budget: f64| {
+            if self.given_for_all_ranks { (budget / f64::from(ranks.max(1))).floor() } else { budget }
+        };
+        (Figure(budget.0.map(of_rank), budget.1.clone()), sequences.clone())
     }
 }
 
@@ -183,7 +191,7 @@ mod tests {
         let budget = |engine: &str, gpu: &str| {
             let engine = catalog().engine(engine).expect("in the catalog");
             let gpu = catalog().gpu(gpu).expect("in the catalog");
-            engine.scheduler.limits_on(gpu).0.0
+            engine.scheduler.limits_on(gpu, 1).0.0
         };
         assert_eq!(budget("vllm", "h100-sxm"), Some(8192.0));
         assert_eq!(budget("vllm", "a100-sxm-80gb"), Some(2048.0));

@@ -99,7 +99,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     });
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
-    let settings = settings::settings(&scenario.overrides, engine, gpu, issues);
+    let settings = settings::settings(&scenario.overrides, (engine, dp), gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };

@@ -15,9 +15,15 @@ pub struct Settings {
     pub price: Option<f64>,
 }
 
-pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<Settings> {
+/// `ranks`: of attention DP.
+pub fn settings(
+    given: &Overrides,
+    (engine, ranks): (&Engine, u32),
+    gpu: &Gpu,
+    issues: &mut Vec<Issue>,
+) -> Option<Settings> {
     let scheduler = &engine.scheduler;
-    let (budget, sequences) = scheduler.limits_on(gpu);
+    let (budget, sequences) = scheduler.limits_on(gpu, ranks);
     let mut pick = |field: Field, given: Option<f64>, figure: &Figure| {
         let Some(value) = given.or(figure.0) else {
             let text = format!("{} has no known {}: {}", engine.name, field.input().label, figure.1);
@@ -26,8 +32,8 @@ pub fn settings(given: &Overrides, engine: &Engine, gpu: &Gpu, issues: &mut Vec<
         };
         in_range(field, value, given.is_some(), issues)
     };
-    let token_budget = pick(Field::TokenBudget, given.token_budget.map(f64::from), budget);
-    let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), sequences);
+    let token_budget = pick(Field::TokenBudget, given.token_budget.map(f64::from), &budget);
+    let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), &sequences);
     let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
     issues.extend(memory_share.and_then(|share| shared_memory(share, scheduler.memory_share_of, gpu)));
     let sustained = sustained(given.sustained, gpu, issues);

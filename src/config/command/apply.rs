@@ -3,6 +3,7 @@
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
 use super::{Setting, setting};
+use crate::config::catalog::catalog;
 use crate::config::issue::excerpt;
 use crate::config::names::settle;
 use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario};
@@ -241,6 +242,13 @@ impl Rest {
             // SGLang gives all GPUs as tensor parallel; attention ranks are among them.
             (true, true) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
                 (scenario.tp, scenario.dp) = (scenario.tp / ranks, ranks);
+                let engine = catalog().engine(&scenario.engine);
+                if engine.is_some_and(|engine| engine.scheduler.given_for_all_ranks) {
+                    let of_rank = |all: u32| (all / ranks).max(1);
+                    let given = &mut scenario.overrides;
+                    given.token_budget = given.token_budget.map(of_rank);
+                    given.max_seqs = given.max_seqs.map(of_rank);
+                }
             }
             (true, true) => {
                 let text = format!("{} GPUs do not divide into {ranks} ranks of attention", scenario.tp);

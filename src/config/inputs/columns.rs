@@ -84,14 +84,14 @@ impl Number {
         Self { power_of_two: true, ..self }
     }
 
-    /// The catalog's figure where the scenario sets none.
-    pub const fn or(self, figure: fn(&Scheduler, &Gpu) -> Option<f64>) -> Self {
+    /// The catalog's figure where the scenario sets none, by scheduler, GPU and ranks of attention DP.
+    pub const fn or(self, figure: fn(&Scheduler, &Gpu, u32) -> Option<f64>) -> Self {
         Self { catalog: Some(figure), ..self }
     }
 
     /// The scenario need not set it, and the catalog has no figure.
     pub const fn optional(self) -> Self {
-        self.or(|_, _| None)
+        self.or(|_, _, _| None)
     }
 }
 
@@ -183,7 +183,7 @@ macro_rules! peak {
         .at(Hardware, $order)
         .later()
         .when(|scenario| multiplies(scenario, Dtype::$dtype))
-        .number(held!(spec.$at, PEAK.unit($unit).or(|_, gpu| tflops(gpu, Dtype::$dtype))))
+        .number(held!(spec.$at, PEAK.unit($unit).or(|_, gpu, _| tflops(gpu, Dtype::$dtype))))
     };
 }
 

@@ -18,7 +18,7 @@ pub struct Number {
     pub config_key: &'static str,
     pub stops: Stops,
     /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
-    pub catalog: Option<fn(&Scheduler, &Gpu) -> Option<f64>>,
+    pub catalog: Option<fn(&Scheduler, &Gpu, u32) -> Option<f64>>,
     pub read: fn(&Scenario) -> Option<f64>,
     /// `None` resets to the catalog's figure, if there is one.
     pub write: fn(&mut Scenario, Option<f64>),

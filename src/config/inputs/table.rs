@@ -209,39 +209,39 @@ inputs! {
         .at(Requests, 42).later()
         .number(held!(workload.slos.share,
             real(0.01, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of requests").optional())),
-    TokenBudget = row("tb", "Token budget", "Tokens that one engine step may process.").at(Engine, 1)
+    TokenBudget = row("tb", "Token budget", "Tokens that one engine step may process, on each rank of attention DP.").at(Engine, 1)
         .number(held!(overrides.token_budget,
-            whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|scheduler, gpu| scheduler.limits_on(gpu).0.0))),
-    MaxSeqs = row("ms", "Sequences", "Sequences the engine runs at once.").at(Engine, 2)
+            whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|scheduler, gpu, ranks| scheduler.limits_on(gpu, ranks).0.0))),
+    MaxSeqs = row("ms", "Sequences", "Sequences the engine runs at once, on each rank of attention DP.").at(Engine, 2)
         .number(held!(overrides.max_seqs,
-            whole(1.0, 65_536.0, SIZES).unit("at most").or(|scheduler, gpu| scheduler.limits_on(gpu).1.0))),
+            whole(1.0, 65_536.0, SIZES).unit("at most").or(|scheduler, gpu, ranks| scheduler.limits_on(gpu, ranks).1.0))),
     MemoryShare = row("mem", "Memory share", "Fraction of GPU memory the engine may use.").at(Engine, 3)
         .number(held!(overrides.memory_share,
             real(0.1, 0.98, Even { low: 0.3, high: 0.98, step: 0.01 }).unit("of the GPU")
-                .or(|scheduler, _| scheduler.memory_share.0))),
+                .or(|scheduler, _, _| scheduler.memory_share.0))),
     Sustained = row("clk", "Sustained clock", "Fraction of the boost clock the GPU sustains under load.").at(Rates, 0)
         .number(held!(overrides.sustained,
             real(0.3, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of boost")
-                .or(|_, gpu| gpu.sustained_clock.0))),
+                .or(|_, gpu, _| gpu.sustained_clock.0))),
     PowerCap = row("cap", "Power cap",
         "Power cap per GPU in watts; below the GPU's own limit, clocks drop and compute-bound kernels slow down.")
         .at(Rates, 1).later()
         .number(held!(overrides.power_cap,
-            real(30.0, 5000.0, Even { low: 100.0, high: 1400.0, step: 10.0 }).unit("W").or(|_, gpu| gpu.power_w.0))),
+            real(30.0, 5000.0, Even { low: 100.0, high: 1400.0, step: 10.0 }).unit("W").or(|_, gpu, _| gpu.power_w.0))),
     PowerOverhead = row("pue", "Power overhead",
         "Total power, with hosts, network and cooling, over GPU power; 1 counts the GPUs alone.")
         .at(Rates, 2).later()
         .number(held!(overrides.power_overhead,
-            real(1.0, 5.0, Even { low: 1.0, high: 2.0, step: 0.05 }).unit("of the GPUs").or(|_, _| Some(1.0)))),
+            real(1.0, 5.0, Even { low: 1.0, high: 2.0, step: 0.05 }).unit("of the GPUs").or(|_, _, _| Some(1.0)))),
     Price = row("usd", "Price", "US dollars per GPU-hour.").at(Rates, 3)
         .number(held!(overrides.price,
             real(0.0, 10_000.0, Even { low: 0.1, high: 20.0, step: 0.1 }).unit("$ / GPU-h")
-                .or(|_, gpu| gpu.dollars_per_hour.0))),
+                .or(|_, gpu, _| gpu.dollars_per_hour.0))),
     Sms = row("hsm", "SMs", "Streaming multiprocessors of the GPU, or its compute units.").at(Hardware, 0).later()
-        .number(held!(spec.sms, whole(1.0, 10_000.0, Quarters { low: 16, high: 1024 }).unit("SMs").or(|_, gpu| gpu.sms.0))),
+        .number(held!(spec.sms, whole(1.0, 10_000.0, Quarters { low: 16, high: 1024 }).unit("SMs").or(|_, gpu, _| gpu.sms.0))),
     ClockMhz = row("hck", "Boost clock", "Clock at which the peak rates are quoted, in MHz.").at(Hardware, 1).later()
         .number(held!(spec.clock_mhz,
-            real(100.0, 20_000.0, Even { low: 500.0, high: 4000.0, step: 50.0 }).unit("MHz").or(|_, gpu| gpu.clock_mhz.0))),
+            real(100.0, 20_000.0, Even { low: 500.0, high: 4000.0, step: 50.0 }).unit("MHz").or(|_, gpu, _| gpu.clock_mhz.0))),
     Bf16Tflops = peak!(2, "hbf", "BF16", Bf16, bf16_tflops, "TFLOP/s"),
     Fp8Tflops = peak!(3, "hf8", "FP8", Fp8, fp8_tflops, "TFLOP/s"),
     Fp4Tflops = peak!(4, "hf4", "FP4", Nvfp4, fp4_tflops, "TFLOP/s"),
@@ -249,24 +249,24 @@ inputs! {
     MemoryGib = row("hmg", "GPU memory", "Device memory of a GPU, in GiB.").at(Hardware, 6).later()
         .number(held!(spec.memory_gib,
             real(1.0, 100_000.0, Quarters { low: 8, high: 2048 }).unit("GiB")
-                .or(|_, gpu| gpu.memory_bytes.0.map(|bytes| bytes / GIB)))),
+                .or(|_, gpu, _| gpu.memory_bytes.0.map(|bytes| bytes / GIB)))),
     Bandwidth = row("hbw", "Memory bandwidth", "Peak bandwidth of the device memory, in GB/s.").at(Hardware, 7).later()
         .number(held!(spec.bandwidth,
-            real(1.0, 1_000_000.0, Quarters { low: 128, high: 65_536 }).unit("GB/s").or(|_, gpu| gpu.memory_gb_per_s.0))),
+            real(1.0, 1_000_000.0, Quarters { low: 128, high: 65_536 }).unit("GB/s").or(|_, gpu, _| gpu.memory_gb_per_s.0))),
     L2Mib = row("hl2", "L2 cache", "Size of the L2 cache, in MiB.").at(Hardware, 8).later()
         .number(held!(spec.l2_mib,
-            real(0.1, 100_000.0, Quarters { low: 4, high: 1024 }).unit("MiB").or(|_, gpu| gpu.l2_bytes.0.map(|bytes| bytes / MIB)))),
+            real(0.1, 100_000.0, Quarters { low: 4, high: 1024 }).unit("MiB").or(|_, gpu, _| gpu.l2_bytes.0.map(|bytes| bytes / MIB)))),
     L2Bandwidth = row("hlb", "L2 bandwidth", "Read bandwidth of the L2 cache, in GB/s.").at(Hardware, 9).later()
         .number(held!(spec.l2_bandwidth,
-            real(1.0, 10_000_000.0, Quarters { low: 512, high: 131_072 }).unit("GB/s").or(|_, gpu| gpu.l2_gb_per_s.0))),
+            real(1.0, 10_000_000.0, Quarters { low: 512, high: 131_072 }).unit("GB/s").or(|_, gpu, _| gpu.l2_gb_per_s.0))),
     LinkRate = row("hln", "GPU link", "Bandwidth from a GPU to all others in its machine combined, in GB/s per direction.")
-        .at(Hardware, 10).later().number(held!(spec.link, PER_LINK.or(|_, gpu| gpu.link.gb_per_s.0))),
+        .at(Hardware, 10).later().number(held!(spec.link, PER_LINK.or(|_, gpu, _| gpu.link.gb_per_s.0))),
     NetworkRate = row("hnw", "Network", "Bandwidth of a GPU's network port between machines, in GB/s per direction.")
-        .at(Hardware, 11).later().number(held!(spec.network, PER_LINK.or(|_, gpu| gpu.link.network_gb_per_s.0))),
+        .at(Hardware, 11).later().number(held!(spec.network, PER_LINK.or(|_, gpu, _| gpu.link.network_gb_per_s.0))),
     PowerLimit = row("hpw", "Power limit", "Power limit of a GPU's board, in watts. Clocks do not change with it: set them too.")
         .at(Hardware, 12).later()
         .number(held!(spec.power_w,
-            real(1.0, 20_000.0, Even { low: 50.0, high: 3000.0, step: 50.0 }).unit("W").or(|_, gpu| gpu.power_w.0))),
+            real(1.0, 20_000.0, Even { low: 50.0, high: 3000.0, step: 50.0 }).unit("W").or(|_, gpu, _| gpu.power_w.0))),
     PrefillWorkers = row("pw", "Prefill workers",
         "Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated \
         serving); 0: each replica does both.").at(Layout, 10).later()

@@ -29,7 +29,7 @@ pub(super) fn launch(
     let version = case.engine_version.as_ref().map_or("", Version::text);
     let defaults =
         defaults.ok_or_else(|| format!("the defaults of {} {version} are not recorded", engine.name))?;
-    let (budget, seqs) = engine.scheduler.limits_on(gpu);
+    let (budget, seqs) = engine.scheduler.limits_on(gpu, 1);
     let (Some(budget), Some(seqs)) = (budget.0, seqs.0) else {
         return Err(format!("no default limits of {} on {}", engine.name, gpu.name));
     };
@@ -64,7 +64,14 @@ pub(super) fn launch(
     if published.launch.starts_with("trtllm-bench") {
         engine_settings(&mut launch, case, gpu)?;
     }
+    let default_seqs = seqs as u32;
     drafts(&mut launch, plan, case, published, &given);
+    if engine.scheduler.given_for_all_ranks {
+        let of_rank = |all: u32| (all / launch.layout.attention_dp).max(1);
+        launch.token_budget = of_rank(launch.token_budget);
+        // The default is each rank's.
+        launch.max_seqs = launch.max_seqs.map(|seqs| if seqs == default_seqs { seqs } else { of_rank(seqs) });
+    }
     if launch.prefix_cache {
         launch.series = plan.series(case, published.prompts.unwrap_or(0)).to_vec();
     }

@@ -41,7 +41,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         ..published
     };
     let kv = case.kv_dtype.as_deref().map_or(Ok(Dtype::Bf16), format)?;
-    let (token_budget, max_seqs) = engine.scheduler.limits_on(&gpu);
+    let (token_budget, max_seqs) = engine.scheduler.limits_on(&gpu, case.dp);
     let limit = |given: Option<u32>, default: Option<f64>| given.or(default.map(|limit| limit as u32));
     let unlimited = || format!("{} has no default limits", engine.name);
     let token_budget = limit(case.max_num_batched_tokens, token_budget.0).ok_or_else(unlimited)?;

@@ -147,8 +147,9 @@ fn sglang(command: &str, setup: &Setup) -> Shell {
         .only_if(setup.ep > 1, "--ep-size", setup.ep)
         .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8_e4m3")
         .given("--quantization", quantised(setup))
-        .flag("--chunked-prefill-size", setup.token_budget)
-        .flag("--max-running-requests", setup.max_seqs)
+        // Both are divided over the ranks of attention DP.
+        .flag("--chunked-prefill-size", setup.token_budget.saturating_mul(setup.dp))
+        .flag("--max-running-requests", setup.max_seqs.saturating_mul(setup.dp))
         .flag("--mem-fraction-static", decimal(setup.memory_share))
         .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
         .only_if(host > 0.0, "--enable-hierarchical-cache", "")
