@@ -61,6 +61,20 @@ fn more_requests_are_sent_where_more_are_asked_for() {
     assert_eq!(run(&replicas).requests, 10, "of one of three");
 }
 
+/// Sessions may last longer than a thousand requests take to arrive.
+#[test]
+fn a_run_at_a_rate_goes_on_until_the_server_is_full() {
+    let sessions = setup("vllm", Load::SessionRate(1.0));
+    let turns = Turns { count: 8, think_s: 60.0, ..sessions.turns };
+    let thinking = Setup { turns, ..sessions };
+    let (long, short) = (run(&thinking), run(&Setup { requests: Some(1000), ..thinking.clone() }));
+    // Seven times of thinking in each session, four sessions one after another, and whole sessions.
+    let least = 8 * 4 * 7 * 60;
+    assert!(long.requests >= least && long.requests.is_multiple_of(8), "{}", long.requests);
+    assert!(long.metrics.requests_per_s > 1.5 * short.metrics.requests_per_s);
+    assert_eq!(long.repeated(&Setup { replicas: 3, ..thinking.clone() }).requests, Some(3 * long.requests));
+}
+
 #[test]
 fn equal_gaps_wait_less_than_random_ones() {
     let ttft = |load| run(&setup("vllm", load)).metrics.ttft;

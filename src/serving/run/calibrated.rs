@@ -130,7 +130,7 @@ impl Runner {
         let Some(calibration) = self.calibration else {
             return self.simulated(setup, load, Factors::NONE);
         };
-        let physics = self.served(setup, load, Factors::NONE).map_err(|error| self.issue(load, &error))?;
+        let physics = self.filled(setup, load, Factors::NONE).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         self.simulated(setup, load, calibration.posterior(&point, &self.own, |_| true).factors())
     }

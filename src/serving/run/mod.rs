@@ -6,6 +6,7 @@
 
 mod calibrated;
 mod commands;
+mod count;
 mod lengths;
 mod own;
 pub mod pools;
@@ -202,7 +203,7 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        let served = self.served(setup, load, factors).map_err(|error| self.issue(load, &error))?;
+        let served = self.filled(setup, load, factors).map_err(|error| self.issue(load, &error))?;
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
         let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
@@ -216,9 +217,14 @@ impl Runner {
         Ok(Run { power, sustained_per_s, ..run })
     }
 
-    /// The same for one replica, as seen by its clients.
-    fn served(&self, setup: &Setup, load: Load, factors: Factors) -> Result<ReplicaOutcome, SimError> {
-        let (requests, arrivals, replicas) = self.requests(setup, load);
+    /// The same for one replica that is sent `count` requests, as seen by its clients.
+    fn served(
+        &self,
+        setup: &Setup,
+        (load, count): (Load, u32),
+        factors: Factors,
+    ) -> Result<ReplicaOutcome, SimError> {
+        let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
         let limits = Limits { steps: STEPS, moments: MOMENTS };
         let of_replica = self.policy.kv_tokens * u64::from(self.policy.ranks);
@@ -240,7 +246,7 @@ impl Runner {
     }
 
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.
-    fn requests(&self, setup: &Setup, load: Load) -> (Vec<Request>, Arrivals, f64) {
+    fn requests(&self, setup: &Setup, load: Load, count: usize) -> (Vec<Request>, Arrivals, f64) {
         let copies = setup.copies();
         let replicas = f64::from(copies);
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
@@ -249,7 +255,6 @@ impl Runner {
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
             return (requests, Arrivals::Times(arrivals), replicas);
         }
-        let count = requests_of(setup, load) as usize;
         let drawn =
             |rate: f64| Arrivals::Rate { per_s: rate / replicas, burstiness: setup.burstiness, seed: SEED };
         let (arrivals, replicas) = match load {
@@ -308,31 +313,4 @@ fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
 
 fn in_turns(Turns { count, think_s, .. }: Turns, begin: Arrivals) -> Arrivals {
     Arrivals::Sessions { turns: count, think_s, begin: Box::new(begin) }
-}
-
-/// Requests that a run of `load` sends to one replica.
-fn requests_of(setup: &Setup, load: Load) -> u32 {
-    let replicas = setup.copies();
-    // The setup's number is for its own load only.
-    let asked = setup.requests.filter(|_| load == setup.load);
-    let of_clients = |clients: u32| {
-        let (clients, busy) = clients_per_copy(setup, clients);
-        let clients = clients.ceil() as u32;
-        let requests = clients.saturating_mul(constants().per_client as u32).max(LEAST_REQUESTS);
-        let asked = asked.map(|requests| requests.div_ceil(busy as u32));
-        asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
-    };
-    let at_rate = || asked.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
-    // Sessions are complete.
-    let whole = |requests: u32| requests.div_ceil(setup.turns.count.max(1)).saturating_mul(setup.turns.count);
-    match load {
-        Load::Concurrency(clients) => of_clients(clients),
-        Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
-        Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
-        Load::Sessions(users) => {
-            let least = clients_per_copy(setup, users).0.ceil() as u32 * setup.turns.count;
-            whole(of_clients(users)).max(if asked.is_some() { 0 } else { least })
-        }
-        Load::SessionRate(_) => whole(at_rate()),
-    }
 }

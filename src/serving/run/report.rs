@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bands, Power};
 use crate::calibration::Band;
-use crate::config::{Load, Slos};
+use crate::config::{Load, Setup, Slos};
 use crate::serving::sim::metrics::ROUNDING;
 use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
 
@@ -114,6 +114,13 @@ impl Run {
             },
             power: None,
         })
+    }
+
+    /// The setup with as many requests as this run of it needed at its rate, so that commands measure the same.
+    pub fn repeated(&self, setup: &Setup) -> Setup {
+        let all = self.requests.saturating_mul(setup.copies());
+        let is_longer = setup.load.is_rate() && setup.requests.is_none();
+        Setup { requests: if is_longer { Some(all) } else { setup.requests }, ..setup.clone() }
     }
 
     /// What a rate of the run is while the load lasts.

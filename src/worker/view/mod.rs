@@ -22,7 +22,7 @@ const HEIGHT: u32 = 224;
 /// The run of the requested load.
 fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let metrics = &run.metrics;
-    let commands = Commands::of(setup);
+    let commands = Commands::of(&run.repeated(setup));
     let named = [
         ("TTFT", Some(metrics.ttft)),
         ("TPOT", metrics.tpot),

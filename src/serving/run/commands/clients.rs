@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::{model, sglang, trtllm, vllm};
 use crate::config::{Batching, Load, Setup};
-use crate::serving::run::requests_of;
+use crate::serving::run::count::requests_of;
 use crate::units::decimal;
 
 /// A gamma shape with practically equal gaps: the client has no constant rate.

@@ -1,0 +1,87 @@
+//! How many requests a run sends to a replica.
+//!
+//! A server that starts empty fills up for as long as a request, or a session, stays in it. A run at a rate that ends
+//! before says how a half-empty server does, so it is made longer where nobody says how many requests it has.
+
+use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, Runner, clients_per_copy, constants};
+use crate::calibration::Factors;
+use crate::config::{Load, Setup};
+use crate::serving::sim::{Outcome, Served, SimError};
+
+/// Mean stays of a request that arrivals go on for: a quarter of them meet a server that is filling up.
+const STAYS: f64 = 4.0;
+/// Requests of one replica at most, where the run decides.
+const MOST_AT_RATE: f64 = 16_384.0;
+
+impl Runner {
+    /// A run of one replica with as many requests as it needs to fill.
+    ///
+    /// # Errors
+    /// As of the simulation.
+    pub(super) fn filled(
+        &self,
+        setup: &Setup,
+        load: Load,
+        factors: Factors,
+    ) -> Result<ReplicaOutcome, SimError> {
+        let mut served = self.served(setup, (load, requests_of(setup, load)), factors)?;
+        let is_open = load.is_rate() && self.trace.is_none() && asked(setup, load).is_none();
+        while let Some(count) = more(&served.outcome, setup.turns.count).filter(|_| is_open) {
+            served = match self.served(setup, (load, count), factors) {
+                // What was simulated so far is all there is.
+                Err(SimError::StepLimit { .. }) => return Ok(served),
+                longer => longer?,
+            };
+        }
+        Ok(served)
+    }
+}
+
+/// The setup's number of requests, which is for its own load only.
+fn asked(setup: &Setup, load: Load) -> Option<u32> {
+    setup.requests.filter(|_| load == setup.load)
+}
+
+/// How many requests a longer run has, by powers of two so that a little longer steps leave the number as it is. None if
+/// arrivals went on for long enough, or the queue grows anyway.
+fn more(outcome: &Outcome, turns: u32) -> Option<u32> {
+    let sessions: Vec<&[Served]> = outcome.requests.chunks(turns.max(1) as usize).collect();
+    let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
+    let span = began.clone().fold(0.0, f64::max);
+    let ended = sessions.iter().filter_map(|session| session.last()).map(|last| last.last);
+    let stays: f64 = ended.sum::<f64>() - began.sum::<f64>();
+    let count = outcome.requests.len() as f64;
+    let short = STAYS * stays / sessions.len() as f64 / span;
+    let more = (count * short.log2().ceil().exp2()).min(MOST_AT_RATE);
+    (short > 1.0 && more > count && outcome.saturation.is_none()).then(|| whole(more as u32, turns))
+}
+
+/// Sessions are complete.
+fn whole(requests: u32, turns: u32) -> u32 {
+    requests.div_ceil(turns.max(1)).saturating_mul(turns.max(1))
+}
+
+/// Requests that a run of `load` sends to one replica at first.
+pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
+    let replicas = setup.copies();
+    let asked = asked(setup, load);
+    let of_clients = |clients: u32| {
+        let (clients, busy) = clients_per_copy(setup, clients);
+        let clients = clients.ceil() as u32;
+        let requests = clients.saturating_mul(constants().per_client as u32).max(LEAST_REQUESTS);
+        let asked = asked.map(|requests| requests.div_ceil(busy as u32));
+        asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
+    };
+    let turns = setup.turns.count;
+    let at_rate = || asked.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
+    match load {
+        Load::Concurrency(clients) => of_clients(clients),
+        Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
+        Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
+        Load::Sessions(users) => {
+            let least = clients_per_copy(setup, users).0.ceil() as u32 * turns;
+            whole(of_clients(users), turns).max(if asked.is_some() { 0 } else { least })
+        }
+        Load::SessionRate(_) => whole(at_rate(), turns),
+    }
+}
