@@ -24,6 +24,9 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
             }
         },
     );
+    let images = "Only requests without images are counted: they skip the cross-attention layers, which take memory, as the vision \
+         encoder does.";
+    let vision = if family.mixers == Mixers::Cross { images.to_owned() } else { vision };
     let chunks = "Chunked attention is modelled as a sliding window of one chunk.";
     let blocks = text["attn_res_block_size"].as_f64().map(decimal);
     let results = |size| {

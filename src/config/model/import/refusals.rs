@@ -23,7 +23,7 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<Stri
         linear_attention(text, mixers),
         local_attention(text, mixers),
         uneven_layers(text, mixers),
-        cross_attention(text),
+        cross_attention(text, mixers),
         shared_parts(text),
         activation(text, family),
     ];
@@ -131,8 +131,11 @@ fn uneven_layers(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     Some(format!("layers of different shapes (`block_configs`, {} layers)", layers.len()))
 }
 
-fn cross_attention(text: &Value) -> Option<String> {
+fn cross_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     let layers = text["cross_attention_layers"].as_array().filter(|layers| !layers.is_empty())?;
+    if mixers == Some(Mixers::Cross) {
+        return None;
+    }
     Some(format!("cross-attention (`cross_attention_layers`, {} layers)", layers.len()))
 }
 
