@@ -195,7 +195,7 @@ impl Engine {
     pub fn support(&self, model: &Model) -> Support {
         let exception = self.exceptions.iter().find(|exception| model.has(exception.attention));
         match exception.map(|exception| &exception.support) {
-            Some(Support::UpTo(last)) if self.version <= *last => Support::Full,
+            Some(Support::UpTo(last)) if self.version.is_numbered() && self.version <= *last => Support::Full,
             Some(support) => support.clone(),
             None => Support::Full,
         }

@@ -1,7 +1,7 @@
 //! Models that not every engine serves, or not like any other.
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Field, Version, check};
+use rooflight::config::{Field, Support, Version, check};
 
 use super::{BF16, model, served};
 
@@ -36,9 +36,9 @@ fn engines_without_a_model_are_named_with_those_that_have_it() {
 #[test]
 fn older_versions_may_serve_what_later_ones_do_not() {
     let mut vllm = catalog().engine("vllm").expect("in the catalog").clone();
-    for (version, serves) in [("0.8.4", true), ("0.10.2", true), ("0.11.0", false)] {
+    for (version, serves) in [("0.8.4", true), ("0.10.2", true), ("0.11.0", false), ("nightly", false)] {
         vllm.version = Version::from(version);
-        let full = vllm.support(model("llama-3.2-11b-vision-instruct")) == rooflight::config::Support::Full;
+        let full = vllm.support(model("llama-3.2-11b-vision-instruct")) == Support::Full;
         assert_eq!(full, serves, "{version}");
     }
 }
