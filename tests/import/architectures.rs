@@ -141,6 +141,7 @@ fn layers_that_attend_to_images_are_read_by_number() {
     let crosses = |blocks: &Blocks| (blocks.count, blocks.has(GqaTrait::Cross));
     let model = accepted(config(json!([3, 8, 35])));
     assert_eq!(model.blocks.iter().map(crosses).collect::<Vec<_>>(), [(33, false), (3, true)]);
+    assert!(model.encoder.is_none() && model.notes[0].ends_with("the vision encoder is left out."));
     for (layers, what) in [
         (json!(null), "`cross_attention_layers` is missing"),
         (json!([3, 36]), "does not have (36)"),

@@ -25,9 +25,19 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
             }
         },
     );
-    let images = "Only requests without images are counted: they skip the cross-attention layers, which take memory, as the vision \
-         encoder does.";
-    let vision = if family.mixers == Mixers::Cross { images.to_owned() } else { vision };
+    let crosses = family.mixers == Mixers::Cross;
+    let vision = if crosses {
+        let tower = if encoder.is_some() {
+            ", as the vision encoder does"
+        } else {
+            "; the vision encoder is left out"
+        };
+        format!(
+            "Only requests without images are counted: they skip the cross-attention layers, which take memory{tower}."
+        )
+    } else {
+        vision
+    };
     let chunks = "Chunked attention is modelled as a sliding window of one chunk.";
     let blocks = text["attn_res_block_size"].as_f64().map(decimal);
     let results = |size| {
@@ -39,7 +49,7 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
     let thinker = &top["thinker_config"];
     let has = |key: &str| top[key].is_object() || thinker[key].is_object();
     let notes = [
-        has("vision_config").then_some(vision),
+        (crosses || has("vision_config")).then_some(vision),
         has("audio_config").then(|| unknown("audio", "audio")),
         (family.mixers == Mixers::Chunks).then(|| chunks.to_owned()),
         (family.mixers == Mixers::Compressed).then(|| COMPRESSED.to_owned()),
