@@ -34,6 +34,15 @@ fn engines_without_a_model_are_named_with_those_that_have_it() {
 }
 
 #[test]
+fn steps_without_a_graph_are_noted() {
+    let said = |id: &str| {
+        let (_, issues) = check(&served(id).on("sglang").scenario(100), catalog());
+        issues.iter().any(|issue| issue.text.contains("kernel by kernel") && !issue.is_error())
+    };
+    assert!(said("llama-3.2-11b-vision-instruct") && !said("llama-3.1-8b"));
+}
+
+#[test]
 fn older_versions_may_serve_what_later_ones_do_not() {
     let mut vllm = catalog().engine("vllm").expect("in the catalog").clone();
     for (version, serves) in [("0.8.4", true), ("0.10.2", true), ("0.11.0", false), ("nightly", false)] {

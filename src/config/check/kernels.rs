@@ -5,12 +5,19 @@ use crate::config::kernels::VariantChoice;
 use crate::config::model::{Attention, Ffn, Formats};
 use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, Support};
 
-/// Refuses models that this version of the engine does not serve.
+/// Refuses models that this version of the engine does not serve, and says what slows those it serves otherwise.
 pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Vec<Issue>) {
     let before = match engine.support(model) {
         Support::No => String::new(),
         Support::UpTo(last) => format!(" ({last} was the last version that did)"),
-        Support::Full | Support::TextEagerly | Support::TextAlone => return,
+        Support::TextEagerly => {
+            let text = format!(
+                "{} launches decode steps of {} kernel by kernel: its CUDA graphs are of requests with images",
+                engine.name, model.name
+            );
+            return issues.push(Issue::note(Field::Engine, text));
+        }
+        Support::Full | Support::TextAlone => return,
     };
     let able = catalog.engines.engines.iter();
     let able = able.filter(|other| !matches!(other.support(model), Support::No | Support::UpTo(_)));
