@@ -128,6 +128,8 @@ fn what_is_wrong_with_images_is_said_beside_them() {
     let (severity, text) = one("v=1&m=qwen3-vl-8b-instruct&isl=2000&im=2&it=1024");
     assert_eq!(severity, Severity::Error);
     assert!(["2 images of 1024 tokens", "2048", "2000"].iter().all(|part| text.contains(part)), "{text}");
+    let (severity, text) = one("v=1&m=llama-3.2-11b-vision-instruct&e=sglang&im=1");
+    assert!(severity == Severity::Error && text.contains("set images to 0"), "{text}");
     let (severity, text) = one("v=1&m=llama-3.1-8b&im=1");
     assert!(severity == Severity::Warning && text.contains("has no known vision encoder"), "{text}");
     let (severity, text) = one("v=1&m=qwen3-vl-8b-instruct&isl=2048&im=1");

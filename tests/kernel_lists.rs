@@ -15,10 +15,12 @@ use flat::flat;
 
 /// Both passes of a model on eight GPUs, or on as few as divide it.
 fn passes(id: &str) -> Vec<PassReport> {
-    let setup = [8, 4, 2, 1].into_iter().find_map(|tp| {
+    let degrees = ["vllm", "sglang"].into_iter().flat_map(|engine| [8, 4, 2, 1].map(|tp| (engine, tp)));
+    let setup = degrees.into_iter().find_map(|(engine, tp)| {
         let scenario = Scenario {
             model: ModelChoice::Catalog(id.into()),
             gpu: "b300".into(),
+            engine: engine.into(),
             tp,
             ..Scenario::default()
         };
@@ -208,4 +210,25 @@ fn a_norm_vanishes_only_into_an_all_reduce() {
     assert_eq!(norms(4, 1), [48, 48, 1]);
     // Layers end in a reduce-scatter, which takes no norm.
     assert_eq!(norms(2, 2), [47, 0, 1]);
+}
+
+/// Text alone skips what reads images, and SGLang has no CUDA graph of such steps.
+#[test]
+fn text_runs_the_layers_without_images() {
+    let of = |id: &str| {
+        let scenario = Scenario {
+            model: ModelChoice::Catalog(id.into()),
+            engine: "sglang".into(),
+            ..Scenario::default()
+        };
+        let (plan, rows) = plan(&check(&scenario, catalog()).0.expect(id)).expect("complete");
+        let report = finish(&plan, &flat(&rows)).expect("an answer");
+        let decode = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+        let kernels: Vec<_> =
+            decode.kernels.iter().map(|line| (line.name, line.count, line.flops.0)).collect();
+        (kernels, decode.host, report.headline.and_then(|all| all.tpot).expect("several tokens"))
+    };
+    let (text, vision) = (of("llama-3.1-8b"), of("llama-3.2-11b-vision-instruct"));
+    assert_eq!(text.0, vision.0);
+    assert!(vision.1.0 > 5.0 * text.1.0 && vision.2.0 > 1.5 * text.2.0, "{text:?} {vision:?}");
 }

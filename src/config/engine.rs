@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernels::{GemmChoice, KernelChoice, ProductChoice, VariantChoice};
+use super::model::{GqaTrait, Model};
 use super::versions::OlderExperts;
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
@@ -126,6 +127,32 @@ pub struct HandOver {
     pub source: String,
 }
 
+/// How far an engine serves a model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// Like any other.
+    #[default]
+    Full,
+    No,
+    /// Up to this version.
+    UpTo(Version),
+    /// Decode steps without images are launched kernel by kernel: the captured graphs are of steps with images.
+    TextEagerly,
+    /// Only what text needs is loaded.
+    TextAlone,
+}
+
+/// A kind of attention that an engine does not serve like any other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exception {
+    pub attention: GqaTrait,
+    pub support: Support,
+    /// Id of a source.
+    pub source: String,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
@@ -163,12 +190,25 @@ pub struct Engine {
     pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
+    /// Kinds of attention that it serves otherwise, or not at all.
+    #[serde(default)]
+    pub exceptions: Vec<Exception>,
     /// Server defaults, ascending by version.
     #[serde(default)]
     pub versions: Vec<VersionDefaults>,
 }
 
 impl Engine {
+    /// How far it serves `model`, in its own version.
+    pub fn support(&self, model: &Model) -> Support {
+        let exception = self.exceptions.iter().find(|exception| model.has(exception.attention));
+        match exception.map(|exception| &exception.support) {
+            Some(Support::UpTo(last)) if self.version.is_numbered() && self.version <= *last => Support::Full,
+            Some(support) => support.clone(),
+            None => Support::Full,
+        }
+    }
+
     /// The engine called in-process: no server in between, and no streaming.
     pub fn without_server(&self) -> Self {
         let mut engine = self.clone();

@@ -29,7 +29,9 @@ mod workload;
 pub use budget::{Budget, Padding};
 pub use check::check;
 pub use dtype::Dtype;
-pub use engine::{Batching, Engine, FirstToken, HandOver, HostTime, MemoryShareOf, Scheduler};
+pub use engine::{
+    Batching, Engine, Exception, FirstToken, HandOver, HostTime, MemoryShareOf, Scheduler, Support,
+};
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure};
 pub use inputs::Field;
 pub(crate) use issue::excerpt;

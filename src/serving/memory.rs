@@ -2,9 +2,9 @@
 
 use crate::config::catalog::Physics;
 use crate::config::model::{
-    Attention, Blocks, Class, Compressed, Ffn, Formats, Model, Moe, Sharding, Tensor,
+    Attention, Blocks, Class, Compressed, Ffn, Formats, GqaTrait, Model, Moe, Sharding, Tensor,
 };
-use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup};
+use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup, Support};
 use crate::kernels::constants::constants;
 use crate::kernels::latent::INDEX_SCALE_BYTES;
 use crate::units::{Bytes, GIB, MIB};
@@ -85,13 +85,16 @@ fn fullest_stage(model: &Model, pp: u32) -> f64 {
 /// last stage (on a single stage both, counted once if tied).
 fn weights(setup: &Setup) -> Bytes {
     let model = &setup.model;
-    let blocks: f64 = model.blocks.iter().map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
+    let text_alone = setup.engine.support(model) == Support::TextAlone;
+    let loaded = model.blocks.iter().filter(|blocks| !(text_alone && blocks.has(GqaTrait::Cross)));
+    let blocks: f64 = loaded.map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
     let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
     // Replicated on all ranks.
     let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
     // Sharded as the layers are, and on the first stage.
-    let encoder = f64::from(model.encoder.unwrap_or(0)) * BF16_BYTES / f64::from(setup.tp);
+    let encoder =
+        f64::from(model.encoder.filter(|_| !text_alone).unwrap_or(0)) * BF16_BYTES / f64::from(setup.tp);
     Bytes(
         blocks * fullest_stage(model, setup.pp)
             + tables * table

@@ -3,7 +3,7 @@
 use super::report::Memory;
 use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
-use crate::config::{Batching, Figure, HostTime, Setup};
+use crate::config::{Batching, Figure, HostTime, Setup, Support};
 use crate::kernels::constants::constants;
 use crate::units::{GIB, Seconds};
 
@@ -45,7 +45,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         drafts: setup.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
-        graph_sizes: Some(graph_sizes(setup.max_seqs)),
+        graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
 }
@@ -60,6 +60,11 @@ fn host_cache(setup: &Setup, memory: &Memory) -> HostCache {
 /// Whether steps are scheduled asynchronously: without pipeline stages, all engines do so by default.
 pub fn decides_ahead(setup: &Setup) -> bool {
     setup.pp == 1
+}
+
+/// Whether decode steps are launched kernel by kernel, without a CUDA graph.
+pub fn decodes_eagerly(setup: &Setup) -> bool {
+    setup.engine.support(&setup.model) == Support::TextEagerly
 }
 
 /// Time the API server spends on a request before it takes the next.

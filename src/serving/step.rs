@@ -10,7 +10,7 @@ use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
-use super::replica::decides_ahead;
+use super::replica::{decides_ahead, decodes_eagerly};
 use super::sim::Spent;
 
 /// How a planned call is timed.
@@ -141,7 +141,7 @@ impl PlannedStep {
             Efficiencies::Learned(_) => {
                 let prefill = self.batch.sequences.iter().any(|group| !group.decodes());
                 let work = HostWork {
-                    launches: prefill.then(|| self.own_launches()),
+                    launches: (prefill || decodes_eagerly(setup)).then(|| self.own_launches()),
                     sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
                     ahead: decides_ahead(setup),
                 };

@@ -457,7 +457,7 @@ export type Gqa = {
   blocks?: KeyBlocks;
 };
 
-export type GqaTrait = "sinks" | "output_gate" | "norm_over_heads" | "values_from_keys";
+export type GqaTrait = "sinks" | "output_gate" | "norm_over_heads" | "values_from_keys" | "strided" | "cross";
 
 /**
  * Headline numbers of the simulated run, or of a static batch. TTFT, TPOT and E2E are those of `vllm bench serve`:

@@ -15,6 +15,7 @@ mod drafts;
 mod sharding;
 mod states;
 mod sums;
+mod support;
 mod weights;
 
 const BF16: f64 = 2.0;
@@ -40,10 +41,11 @@ struct Served {
     /// TP, PP, DP, EP.
     parallel: [u32; 4],
     kv: Dtype,
+    engine: &'static str,
 }
 
 fn served(id: &str) -> Served {
-    Served { model: ModelChoice::Catalog(id.into()), parallel: [1, 1, 1, 1], kv: Dtype::Bf16 }
+    Served { model: ModelChoice::Catalog(id.into()), parallel: [1, 1, 1, 1], kv: Dtype::Bf16, engine: "vllm" }
 }
 
 impl Served {
@@ -72,12 +74,17 @@ impl Served {
         self
     }
 
+    fn on(mut self, engine: &'static str) -> Self {
+        self.engine = engine;
+        self
+    }
+
     fn scenario(&self, tokens: u32) -> Scenario {
         let [tp, pp, dp, ep] = self.parallel;
         Scenario {
             model: self.model.clone(),
             gpu: "b300".into(),
-            engine: "vllm".into(),
+            engine: self.engine.into(),
             tp,
             pp,
             dp,

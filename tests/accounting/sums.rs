@@ -11,7 +11,8 @@ fn every_model_of_the_catalog_is_served() {
     for model in &catalog().models.models {
         // Eight GPUs, or as many as heads and blocks of scales divide over.
         let accepted = |served: &Served| check(&served.scenario(4000), catalog()).0.is_some();
-        let served = [8, 4, 2, 1].into_iter().map(|tp| served(&model.id).tp(tp)).find(accepted);
+        let degrees = ["vllm", "sglang"].into_iter().flat_map(|engine| [8, 4, 2, 1].map(|tp| (engine, tp)));
+        let served = degrees.map(|(engine, tp)| served(&model.id).tp(tp).on(engine)).find(accepted);
         let memory = served.unwrap_or_else(|| panic!("{}", model.id)).memory(4000);
         assert!(memory.kv_per_token.0 > 0.0 && memory.weights.0 > 0.0, "{}", model.id);
     }

@@ -1,7 +1,7 @@
 //! What a config says of the architecture.
 
 use rooflight::config::model::import::import;
-use rooflight::config::model::{Attention, Blocks, Ffn};
+use rooflight::config::model::{Attention, Blocks, Ffn, GqaTrait};
 use rooflight::config::{Model, Severity};
 use serde_json::{Value, json};
 
@@ -133,6 +133,31 @@ fn chosen_blocks_of_keys_are_read() {
     assert!(text.contains("`sparse_attention_config.sparse_attention_freq` has 2 entries"), "{text}");
     let text = refused(&changed(json!({"sparse_attention_config": sparse}))).join("\n");
     assert!(text.contains("block-sparse attention (`sparse_topk_blocks` 16)"), "{text}");
+}
+
+#[test]
+fn layers_that_attend_to_images_are_read_by_number() {
+    let config = |layers: Value| json!({"model_type": "mllama_text_model", "cross_attention_layers": layers});
+    let crosses = |blocks: &Blocks| (blocks.count, blocks.has(GqaTrait::Cross));
+    let model = accepted(config(json!([3, 8, 35])));
+    assert_eq!(model.blocks.iter().map(crosses).collect::<Vec<_>>(), [(33, false), (3, true)]);
+    assert!(model.encoder.is_none() && model.notes[0].ends_with("the vision encoder is left out."));
+    for (layers, what) in [
+        (json!(null), "`cross_attention_layers` is missing"),
+        (json!([3, 36]), "does not have (36)"),
+        (json!([3, 3]), "layer 3 twice"),
+        (json!([1.5]), "does not have (1.5)"),
+        (json!(["3"]), "`cross_attention_layers[0]` is \"3\""),
+    ] {
+        let text = refused(&changed(config(layers))).join("\n");
+        assert!(text.contains(what), "{text}");
+    }
+    // No layer that reads images has a window.
+    let mut windowed = config(json!([3]));
+    windowed["sliding_window"] = json!(512);
+    assert!(refused(&changed(windowed)).join("\n").contains("`sliding_window`"));
+    let text = refused(&changed(json!({"cross_attention_layers": [3]}))).join("\n");
+    assert!(text.contains("cross-attention (`cross_attention_layers`, 1 layers)"), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use rooflight::config::model::{Attention, Blocks};
 
 /// Parameters in billions as the publisher prints them, from the safetensors index where it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 106] = [
+const PUBLISHED: [(&str, f64); 107] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -60,8 +60,12 @@ const PUBLISHED: [(&str, f64); 106] = [
     ("gemma-2-2b-it", 2.614), ("gemma-2-9b-it", 9.242), ("exaone-4.0-32b", 32.0), ("olmo-3.1-32b-instruct", 32.23),
     ("seed-oss-36b-instruct", 36.15), ("hunyuan-a13b-instruct", 80.39), ("granite-4.0-h-small", 32.2),
     ("smollm3-3b", 3.075), ("kimi-linear-48b-a3b-instruct", 49.12), ("c4ai-command-r-v01", 34.98),
-    ("phi-3.5-moe-instruct", 41.87),
+    ("phi-3.5-moe-instruct", 41.87), ("phi-3-small-128k-instruct", 7.392),
 ];
+
+/// The same of the whole checkpoint, vision encoder and projector included.
+const WITH_ENCODER: [(&str, f64); 2] =
+    [("llama-3.2-11b-vision-instruct", 10.67), ("llama-3.2-90b-vision-instruct", 88.59)];
 
 // Left out: Kimi K2's 1.04 T counts its first layer as a mixture of experts, which its config does not have
 // (1.026 T); Step 3.7, DeepSeek-V4-Pro (1.6 T), Kimi K3 and Nemotron 3 Super, whose makers print rounded figures only.
@@ -89,6 +93,18 @@ fn parameters_agree_with_the_published_counts() {
 }
 
 #[test]
+fn checkpoints_with_their_encoder_agree_with_the_published_counts() {
+    for (id, billions) in WITH_ENCODER {
+        let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
+        let counted = (model.parameters() + f64::from(model.encoder.unwrap_or(0))) / 1e9;
+        assert!(
+            (counted / billions - 1.0).abs() < 0.001,
+            "{id}: counted {counted:.3} B, published {billions} B"
+        );
+    }
+}
+
+#[test]
 fn active_parameters_agree_with_the_published_counts() {
     for (id, billions, embedding) in ACTIVE {
         let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
@@ -110,6 +126,10 @@ fn kv_bytes_of_a_token_are_exact() {
         ("codellama-34b-hf", 48 * 2 * 8 * 128 * 2),
         ("mistral-nemo-instruct-2407", 40 * 2 * 8 * 128 * 2),
         ("phi-3-mini-128k-instruct", 32 * 2 * 32 * 96 * 2),
+        ("phi-3-small-128k-instruct", 32 * 2 * 8 * 128 * 2),
+        // Engines reserve as much for the layers that attend to images.
+        ("llama-3.2-11b-vision-instruct", 40 * 2 * 8 * 128 * 2),
+        ("llama-3.2-90b-vision-instruct", 100 * 2 * 8 * 128 * 2),
         ("falcon3-7b-base", 28 * 2 * 4 * 256 * 2),
         ("smollm2-135m", 30 * 2 * 3 * 64 * 2),
         ("deepseek-v2-lite", 27 * (512 + 64) * 2),

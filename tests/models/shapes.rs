@@ -53,6 +53,9 @@ fn shape(model: &Model) -> String {
 fn each_family_has_its_published_layers() {
     for (id, wanted) in [
         ("llama-3.1-8b", "32 x 32/8x128, mlp 14336"),
+        ("llama-3.2-11b-vision-instruct", "32 x 32/8x128, mlp 14336; 8 x 32/8x128 cross, mlp 14336"),
+        ("llama-3.2-90b-vision-instruct", "80 x 64/8x128, mlp 28672; 20 x 64/8x128 cross, mlp 28672"),
+        ("phi-3-small-128k-instruct", "16 x 32/8x128 strided, mlp 14336; 16 x 32/8x128, mlp 14336"),
         ("qwen3-vl-235b-a22b-instruct", "94 x 64/4x128, 8 of 128 1536"),
         ("mixtral-8x7b-v0.1", "32 x 32/8x128, 2 of 8 14336"),
         ("minimax-m3", "3 x 64/4x128, mlp 12288; 57 x 64/4x128 top 16 x 128, 4 of 128 3072 + 3072"),

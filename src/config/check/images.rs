@@ -1,6 +1,7 @@
 //! Images in the prompts.
 
 use crate::config::catalog::facts::IMAGE_TOKENS;
+use crate::config::model::GqaTrait;
 use crate::config::{Field, Issue, Model, Workload};
 use crate::units::count;
 
@@ -9,6 +10,14 @@ pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut 
     let made = model.vision.as_ref().and_then(|vision| vision.tokens);
     let tokens = workload.image_tokens.or(made).unwrap_or(IMAGE_TOKENS as u32);
     if workload.images == 0 {
+        return (0, tokens);
+    }
+    if model.has(GqaTrait::Cross) {
+        let text = format!(
+            "{} reads images through cross-attention, which is counted in memory alone: set images to 0",
+            model.name
+        );
+        issues.push(Issue::error(Field::Images, text));
         return (0, tokens);
     }
     if model.vision.is_none() {

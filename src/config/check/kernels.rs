@@ -1,8 +1,36 @@
-//! Checks that the engine has a measured kernel for each kind of layer on this GPU architecture.
+//! Checks that the engine serves the model, and has a measured kernel for each kind of layer on this GPU architecture.
 
+use crate::config::catalog::Catalog;
 use crate::config::kernels::VariantChoice;
 use crate::config::model::{Attention, Ffn, Formats};
-use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model};
+use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, Support};
+
+/// Refuses models that this version of the engine does not serve, and says what slows those it serves otherwise.
+pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Vec<Issue>) {
+    let before = match engine.support(model) {
+        Support::No => String::new(),
+        Support::UpTo(last) => format!(" ({last} was the last version that did)"),
+        Support::TextEagerly => {
+            let text = format!(
+                "{} launches decode steps of {} kernel by kernel: its CUDA graphs are of requests with images",
+                engine.name, model.name
+            );
+            return issues.push(Issue::note(Field::Engine, text));
+        }
+        Support::Full | Support::TextAlone => return,
+    };
+    let able = catalog.engines.engines.iter();
+    let able = able.filter(|other| !matches!(other.support(model), Support::No | Support::UpTo(_)));
+    let able: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
+    let text = format!(
+        "{} {} does not serve {}{before}: choose {}",
+        engine.name,
+        engine.version,
+        model.name,
+        able.join(" or ")
+    );
+    issues.push(Issue::error(Field::Engine, text));
+}
 
 /// Warns about each layer for which the engine has no measured kernel: its time is estimated from bytes or peak
 /// rates.

@@ -99,6 +99,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     });
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
+    model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
     let settings = settings::settings(&scenario.overrides, (engine, dp), gpu, issues);
     let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
     let published = model.formats(weights);

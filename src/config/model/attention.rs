@@ -55,6 +55,11 @@ pub enum GqaTrait {
     NormOverHeads,
     /// Values are the keys before norm and rotary embedding, without their own projection (Gemma 4).
     ValuesFromKeys,
+    /// Trained to see the newest blocks of keys and every n-th of the others (Phi-3-small). Counted with all keys, as the engines
+    /// that serve it today compute it.
+    Strided,
+    /// Keys and values are those of an image: steps without images skip the layer, MLP included (Llama 3.2 Vision).
+    Cross,
 }
 
 /// Multi-head latent attention (DeepSeek).

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attention, Ffn, Vision};
+use super::{Attention, Ffn, GqaTrait, Vision};
 use crate::config::Dtype;
 
 /// A decoder-only language model.
@@ -150,8 +150,19 @@ impl Model {
         })
     }
 
+    /// Whether any block's attention has this trait.
+    pub fn has(&self, wanted: GqaTrait) -> bool {
+        self.blocks.iter().any(|blocks| blocks.has(wanted))
+    }
+
     /// The attentions of all blocks.
     pub fn attentions(&self) -> impl Iterator<Item = &Attention> {
         self.blocks.iter().filter_map(|blocks| blocks.attention.as_ref())
+    }
+}
+
+impl Blocks {
+    pub fn has(&self, wanted: GqaTrait) -> bool {
+        matches!(&self.attention, Some(Attention::Gqa(gqa)) if gqa.has(wanted))
     }
 }

@@ -154,6 +154,10 @@ impl Calls<'_> {
     }
 
     fn blocks(&mut self, blocks: &model::Blocks, batch: &Batch) {
+        if blocks.has(model::GqaTrait::Cross) {
+            // No image, no keys: the layer is skipped.
+            return;
+        }
         let count = u64::from(blocks.count);
         let after = blocks.norms == model::Norms::Sandwich;
         // Within a block type, every layer but the first follows one of the same type: with data-parallel

@@ -14,7 +14,7 @@ mod work;
 
 use std::sync::Arc;
 
-use super::replica::mixed_graph;
+use super::replica::{decodes_eagerly, mixed_graph};
 use super::sim::Spent;
 use super::step::PlannedStep;
 use crate::config::catalog::Physics;
@@ -131,6 +131,8 @@ pub struct StepTable {
     copies: Seconds,
     /// As [`mixed_graph`].
     mixed_graph: f64,
+    /// As [`decodes_eagerly`].
+    eager_decodes: bool,
     /// GPUs of a stage, and their maximum total power beyond idle.
     gpus: f64,
     room: f64,
@@ -228,7 +230,18 @@ impl TablePlan {
         };
         let images = self.images.spent(&self.setup, &self.physics, efficiencies)?;
         let (launches, image_launches) = (self.launches, self.images.own_launches());
-        Some(StepTable { parts, launches, images, image_launches, copies, mixed_graph, gpus, room })
+        let eager_decodes = decodes_eagerly(&self.setup);
+        Some(StepTable {
+            parts,
+            launches,
+            images,
+            image_launches,
+            copies,
+            mixed_graph,
+            eager_decodes,
+            gpus,
+            room,
+        })
     }
 }
 

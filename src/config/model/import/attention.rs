@@ -17,13 +17,18 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
         let full = Attention::Mla(latent(fields));
         (full.clone(), full)
     } else {
-        window = layers::window(fields, family);
+        if !matches!(family.mixers, Mixers::Strided | Mixers::Cross) {
+            window = layers::window(fields, family);
+        }
         let base = heads(fields, family, hidden);
         let (full, local) = match family.mixers {
             Mixers::Swa => {
                 (with_sink(fields, base.clone(), "add_full_attention_sink_bias"), swa(fields, base))
             }
             Mixers::Global => (global(fields, base.clone()), base),
+            Mixers::Strided => (base.clone(), with_trait(base, GqaTrait::Strided)),
+            // `MllamaTextCrossAttention` normalises queries and keys.
+            Mixers::Cross => (base.clone(), Gqa { qk_norm: true, ..with_trait(base, GqaTrait::Cross) }),
             // Layers without a rotary embedding do not normalise (`Llama4TextAttention`).
             Mixers::Chunks => (Gqa { qk_norm: false, ..base.clone() }, base),
             _ => (base.clone(), base),
@@ -117,10 +122,12 @@ fn swa(fields: &mut Fields<'_>, base: Gqa) -> Gqa {
     }
 }
 
-fn with_sink(fields: &mut Fields<'_>, mut base: Gqa, key: &str) -> Gqa {
-    if fields.flag(key) == Some(true) {
-        base.traits.push(GqaTrait::Sinks);
-    }
+fn with_sink(fields: &mut Fields<'_>, base: Gqa, key: &str) -> Gqa {
+    if fields.flag(key) == Some(true) { with_trait(base, GqaTrait::Sinks) } else { base }
+}
+
+fn with_trait(mut base: Gqa, added: GqaTrait) -> Gqa {
+    base.traits.push(added);
     base
 }
 
@@ -130,7 +137,7 @@ fn global(fields: &mut Fields<'_>, mut gqa: Gqa) -> Gqa {
     let kv_heads = fields.optional_as("num_global_key_value_heads", KV_HEADS);
     if fields.flag("attention_k_eq_v") == Some(true) {
         gqa.kv_heads = kv_heads.unwrap_or(gqa.kv_heads);
-        gqa.traits.push(GqaTrait::ValuesFromKeys);
+        return with_trait(gqa, GqaTrait::ValuesFromKeys);
     }
     gqa
 }

@@ -14,6 +14,8 @@ const SELECTIVE: &str = "The scan of Mamba-1 was not measured: it is timed by it
 const LIGHTNING: &str =
     "Lightning attention is counted and timed as a scan of Mamba-2 with matrices of each head's own.";
 const CAPPED: &str = "Soft-capped scores are timed as plain ones.";
+const ALL_KEYS: &str =
+    "Every layer attends to all keys, as SGLang computes the model, not to blocks of them as published.";
 
 pub const TIED: &str = r#"{"tie_word_embeddings":true}"#;
 pub const GELU: [&str; 5] = ["gelu", "gelu_new", "gelu_fast", "gelu_tanh", "gelu_pytorch_tanh"];
@@ -73,7 +75,7 @@ const MINICPM: Family = Family {
     ..PLAIN
 };
 
-pub static DECODERS: [Family; 48] = [
+pub static DECODERS: [Family; 49] = [
     GEMMA,
     GEMMA2,
     GEMMA3,
@@ -208,6 +210,32 @@ pub static DECODERS: [Family; 48] = [
         ],
         notes: &[LAYER_NORM, PARALLEL, NO_ROPE],
         ..PLAIN
+    },
+    Family {
+        model_type: "phi3small",
+        mixers: Mixers::Strided,
+        qkv_bias: QkvBias::Always,
+        activations: &["gegelu"],
+        names: &[("ff_intermediate_size", "intermediate_size")],
+        // Those of `Phi3SmallConfig`.
+        defaults: r#"{"tie_word_embeddings":true,"hidden_act":"gegelu","dense_attention_every_n_layers":2}"#,
+        idle: &[
+            "blocksparse_block_size",
+            "blocksparse_homo_head_pattern",
+            "blocksparse_num_local_blocks",
+            "blocksparse_triton_kernel_block_size",
+            "blocksparse_vert_stride",
+            "gegelu_limit",
+            "gegelu_pad_to_256",
+            "mup_attn_multiplier",
+            "mup_embedding_multiplier",
+            "mup_use_scaling",
+            "mup_width_multiplier",
+            "pad_sequence_to_multiple_of_64",
+            "reorder_and_upcast_attn",
+        ],
+        notes: &[LAYER_NORM, ALL_KEYS],
+        ..GROUPED
     },
     Family {
         model_type: "phimoe",

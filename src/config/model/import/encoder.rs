@@ -15,7 +15,9 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
     let number = |keys: &[&str]| keys.iter().find_map(|key| vision[*key].as_f64());
     let (width, layers, patch) = (
         number(&["embed_dim", "vt_hidden_size", "hidden_size"])?,
-        number(&["depth", "vt_num_hidden_layers", "num_hidden_layers"])?,
+        number(&["depth", "vt_num_hidden_layers", "num_hidden_layers"])?
+            // Llama 3.2's, over all tiles of an image.
+            + number(&["num_global_layers"]).unwrap_or(0.0),
         number(&["patch_size"])?,
     );
     let inner = number(&["intermediate_size", "vt_intermediate_size"]);
@@ -58,6 +60,8 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
             let (from, to) = (number(&["projector_input_dim"])?, number(&["projector_output_dim"])?);
             (2.0, vec![width * 4.0, from, to, text])
         }
+        // What cross-attention reads is no token: without a shape, images have no time.
+        "mllama_vision_model" => (0.0, vec![number(&["vision_output_dim"])?, text]),
         _ => return None,
     };
     shape.merge = (side * side).round() as u32;
@@ -67,6 +71,11 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
         "siglip_vision_model" => places?,
         "pixtral" => 0.0,
         "llama4_vision_model" => places? + 1.0,
+        // Of a tile, and of all tiles for each ratio of an image's sides, or none.
+        "mllama_vision_model" => {
+            let ratios = vision["supported_aspect_ratios"].as_array()?.len() as f64 + 1.0;
+            (places? + 1.0) * (1.0 + number(&["max_num_tiles"])? * ratios)
+        }
         _ => number(&["num_position_embeddings"]).unwrap_or(0.0),
     };
     // Images and tiles of one size are encoded apart; Qwen2.5-VL has windows, but for some layers.

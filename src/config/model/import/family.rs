@@ -47,6 +47,10 @@ pub enum Mixers {
     Swa,
     /// The same with separate sizes for global layers (Gemma 4).
     Global,
+    /// The same with block-sparse attention in all but every n-th layer (Phi-3-small).
+    Strided,
+    /// The same with attention to images in some layers (Llama 3.2 Vision).
+    Cross,
     /// The same with gated delta rules (Qwen3-Next, Qwen3.5).
     DeltaHeads,
     /// The same with Mamba mixers (Granite 4, Jamba).
@@ -213,7 +217,7 @@ const NEMOTRON_H: Family = Family {
     ..GROUPED
 };
 
-static FAMILIES: [Family; 43] = [
+static FAMILIES: [Family; 45] = [
     PLAIN,
     Family { model_type: "granite", ..PLAIN },
     MISTRAL,
@@ -293,6 +297,8 @@ static FAMILIES: [Family; 43] = [
     KIMI_LINEAR,
     GEMMA4,
     Family { model_type: "gemma4_text", ..GEMMA4 },
+    Family { model_type: "mllama", mixers: Mixers::Cross, ..GROUPED },
+    Family { model_type: "mllama_text_model", mixers: Mixers::Cross, ..GROUPED },
     LLAMA4,
     Family { model_type: "llama4_text", ..LLAMA4 },
     Family {

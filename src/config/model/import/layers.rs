@@ -118,6 +118,12 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             let full = |layer: usize| (layer + 1).is_multiple_of(every);
             (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Linear }).collect()
         }
+        // `Phi3SmallSelfAttention`: all layers are sparse if the key is null.
+        Mixers::Strided => {
+            let every = fields.some_of("dense_attention_every_n_layers", LAYERS) as usize;
+            (0..layers).map(|layer| local(every == 0 || !(layer + 1).is_multiple_of(every))).collect()
+        }
+        Mixers::Cross => cross(fields, layers),
         Mixers::DeltaLatent => delta_latent(fields, layers),
         // Jamba: one in so many attends.
         Mixers::MambaHeads if fields.get("attn_layer_period").is_some() => {
@@ -187,6 +193,26 @@ fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Layer
         "linear_attention" if linear => Some(LayerKind::Linear),
         _ => None,
     })
+}
+
+/// Llama 3.2 Vision lists the layers that attend to images.
+fn cross(fields: &mut Fields<'_>, layers: usize) -> Vec<LayerKind> {
+    const CROSS: &str = "cross_attention_layers";
+    let mut kinds = vec![LayerKind::Full; layers];
+    let numbers = fields.layers(CROSS);
+    if numbers.is_empty() {
+        fields
+            .error(format!("`{CROSS}` is missing: expected the numbers of the layers that attend to images"));
+    }
+    for number in numbers {
+        let place = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
+        match place.and_then(|place| kinds.get_mut(place)) {
+            Some(kind @ LayerKind::Full) => *kind = LayerKind::Local,
+            Some(_) => fields.error(format!("`{CROSS}` names layer {number:.0} twice")),
+            None => fields.error(format!("`{CROSS}` names a layer that the model does not have ({number})")),
+        }
+    }
+    kinds
 }
 
 /// Kimi lists its layers by one-based number.

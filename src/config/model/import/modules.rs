@@ -86,7 +86,12 @@ fn mixer(attention: &Attention, family: &Family) -> (&'static str, Vec<&'static 
                 names.push("v_proj");
             }
             names.push("o_proj");
-            (if family.mixers == Mixers::Single { "mixer" } else { "self_attn" }, names)
+            let within = match family.mixers {
+                Mixers::Single => "mixer",
+                _ if gqa.has(GqaTrait::Cross) => "cross_attn",
+                _ => "self_attn",
+            };
+            (within, names)
         }
         Attention::Mla(mla) => {
             let mut names = match mla.query_rank {

@@ -16,14 +16,28 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
     let vision = encoder.map_or_else(
         || unknown("vision", "image"),
         |parameters| {
-            let counted = format!("memory is counted ({} B parameters in 16 bits)", fixed(f64::from(parameters) / 1e9, 2));
+            let counted = format!("weights are counted ({} B parameters in 16 bits)", fixed(f64::from(parameters) / 1e9, 2));
             if shaped {
-                format!("Image tokens are counted in the prompt; the vision encoder's {counted}, and its time for the images you state.")
+                format!("Image tokens are counted in the prompt; the vision encoder's {counted}, and its time for the images you state; \
+                     what it needs at start-up to encode the largest images is not.")
             } else {
                 format!("The vision encoder's {counted}, its time is not; count image tokens as prompt tokens.")
             }
         },
     );
+    let crosses = family.mixers == Mixers::Cross;
+    let vision = if crosses {
+        let tower = if encoder.is_some() {
+            ", as the vision encoder does"
+        } else {
+            "; the vision encoder is left out"
+        };
+        format!(
+            "Only requests without images are counted: they skip the cross-attention layers, which take memory{tower}."
+        )
+    } else {
+        vision
+    };
     let chunks = "Chunked attention is modelled as a sliding window of one chunk.";
     let blocks = text["attn_res_block_size"].as_f64().map(decimal);
     let results = |size| {
@@ -35,7 +49,7 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
     let thinker = &top["thinker_config"];
     let has = |key: &str| top[key].is_object() || thinker[key].is_object();
     let notes = [
-        has("vision_config").then_some(vision),
+        (crosses || has("vision_config")).then_some(vision),
         has("audio_config").then(|| unknown("audio", "audio")),
         (family.mixers == Mixers::Chunks).then(|| chunks.to_owned()),
         (family.mixers == Mixers::Compressed).then(|| COMPRESSED.to_owned()),

@@ -23,11 +23,12 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<Stri
         linear_attention(text, mixers),
         local_attention(text, mixers),
         uneven_layers(text, mixers),
-        cross_attention(text),
-        shared_parts(text),
-        activation(text, family),
+        cross_attention(text, mixers),
     ];
-    found.into_iter().flatten().collect()
+    let mut found: Vec<String> = found.into_iter().flatten().chain(shared_parts(text)).collect();
+    // Of a family that is not known an activation says little beside other reasons.
+    found.extend(activation(text, family).filter(|_| family.is_some() || found.is_empty()));
+    found
 }
 
 fn not_a_decoder(top: &Value) -> Option<String> {
@@ -131,23 +132,32 @@ fn uneven_layers(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     Some(format!("layers of different shapes (`block_configs`, {} layers)", layers.len()))
 }
 
-fn cross_attention(text: &Value) -> Option<String> {
+fn cross_attention(text: &Value, mixers: Option<Mixers>) -> Option<String> {
     let layers = text["cross_attention_layers"].as_array().filter(|layers| !layers.is_empty())?;
+    if mixers == Some(Mixers::Cross) {
+        return None;
+    }
     Some(format!("cross-attention (`cross_attention_layers`, {} layers)", layers.len()))
 }
 
-/// What small Gemma 4 models share between layers or add to them.
-fn shared_parts(text: &Value) -> Option<String> {
-    if let Some(width) = text["hidden_size_per_layer_input"].as_f64().filter(|width| *width > 0.0) {
-        return Some(format!(
-            "an embedding in every layer (`hidden_size_per_layer_input` {})",
-            decimal(width)
-        ));
-    }
-    if let Some(layers) = text["num_kv_shared_layers"].as_f64().filter(|layers| *layers > 0.0) {
-        return Some(format!("KV caches shared by layers (`num_kv_shared_layers` {})", decimal(layers)));
-    }
-    (text["use_double_wide_mlp"] == true).then(|| "MLPs of two widths (`use_double_wide_mlp`)".into())
+/// What Gemma 3n and small Gemma 4 models share between layers or add to them.
+fn shared_parts(text: &Value) -> Vec<String> {
+    let part = |what: &str, key: &str| {
+        let size = text[key].as_f64().filter(|size| *size > 0.0)?;
+        Some(format!("{what} (`{key}` {})", decimal(size)))
+    };
+    let sparse = text["activation_sparsity_pattern"].as_array();
+    let sparse =
+        sparse.filter(|list| list.iter().any(|share| share.as_f64().is_some_and(|share| share > 0.0)));
+    let parts = [
+        part("an embedding in every layer", "hidden_size_per_layer_input"),
+        part("KV caches shared by layers", "num_kv_shared_layers"),
+        part("streams updated in turn", "altup_num_inputs"),
+        part("low-rank residuals", "laurel_rank"),
+        sparse.map(|_| "sparse activations (`activation_sparsity_pattern`)".into()),
+        (text["use_double_wide_mlp"] == true).then(|| "MLPs of two widths (`use_double_wide_mlp`)".into()),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 fn activation(text: &Value, family: Option<&Family>) -> Option<String> {
