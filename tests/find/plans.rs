@@ -28,6 +28,29 @@ fn plans_are_ranked_by_cost_with_a_reason_for_each_but_the_first() {
     assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
 }
 
+/// Also where nothing is within the budget or the limits, so that other layouts are tried after these.
+#[test]
+fn every_layout_is_counted_once() {
+    for wishes in [
+        r#""slo_tpot": 30"#,
+        r#""slo_tpot": 30, "budget_gpus": 1"#,
+        r#""slo_tpot": 1"#,
+        r#""slo_tpot": 8, "budget_gpus": 4"#,
+    ] {
+        let vary = r#""vary": {"gpu": ["l40s", "h100-sxm"]}"#;
+        let counts = plan(&small(&format!(r#""rate": 150, {wishes}, {vary}"#))).counts;
+        let outcomes = [
+            counts.refused,
+            counts.too_large,
+            counts.too_slow,
+            counts.beyond_fleet,
+            counts.outdone,
+            counts.simulated,
+        ];
+        assert_eq!(outcomes.iter().sum::<u32>(), counts.layouts, "{wishes}: {counts:?}");
+    }
+}
+
 #[test]
 fn prices_may_be_on_demand_reserved_given_or_for_owned_hardware() {
     let best = |prices: &str| {
