@@ -2,6 +2,7 @@
 //! searched.
 
 mod charts;
+mod files;
 mod lead;
 
 use super::{Block, Document, Fact, Row, Span};
@@ -17,6 +18,8 @@ use lead::{lead, sureness};
 /// The search for a link's plans.
 #[derive(Debug)]
 pub struct Plans {
+    /// The request, with what the search may vary.
+    link: Link,
     /// `None` if the link cannot be searched for; the issues say why.
     search: Option<(Survey, Search)>,
     done: bool,
@@ -26,7 +29,8 @@ pub struct Plans {
 impl Plans {
     pub fn new(link: &Link) -> Self {
         let (request, question, issues) = Question::from_link(link);
-        Self { search: request.map(|request| Survey::new(request, question)), done: false, issues }
+        let search = request.map(|request| Survey::new(request, question));
+        Self { link: link.clone(), search, done: false, issues }
     }
 
     /// Runs one task of the search. Returns whether anything remains.
@@ -97,6 +101,18 @@ impl Plans {
         blocks.extend(others(&answer));
         blocks.push(counts(&answer));
         Document { blocks, ..Document::default() }
+    }
+
+    /// The same, with the search as a link to share and the plans as files.
+    pub fn page_document(&self, page: &str) -> Document {
+        let mut document = self.document(page);
+        let export = self.search.as_ref().map(|(survey, search)| {
+            let answer = self.shown(survey, search);
+            files::export(&self.link, &document, &Capacity { answer, ..survey.capacity.clone() }, page)
+        });
+        document.blocks.push(files::share(&self.link, page));
+        document.blocks.extend(export);
+        document
     }
 }
 
