@@ -2,6 +2,7 @@
 //! ms`.
 
 mod amount;
+mod gpus;
 mod model;
 mod words;
 
@@ -53,7 +54,7 @@ struct Said {
 /// If nothing is understood, or a model or a number would have to be guessed.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let text = PER.iter().fold(text.to_owned(), |text, (said, written)| text.replace(said, written));
-    let text = whole_numbers(&text)?;
+    let text = gpus::by_id(&whole_numbers(&text)?);
     let (slos, find) = (Slos::default(), Find::default());
     let mut said = Said { link, slos, find, stated: Vec::new(), issues: Vec::new() };
     let rest = model::take(&text, &mut said)?;
@@ -269,6 +270,8 @@ mod tests {
             ("5 rps, $1,500/h", "v=1&r=5&f=budget_dollars~1500"),
             ("5 rps, 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
             ("5 rps, 4 x B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
+            ("5 rps on RTX 4090, H200 SXM", "v=1&r=5&f=gpu~rtx-4090,h200-sxm"),
+            ("5 rps, 2 x RTX 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
             ("5 rps, tp8", "v=1&r=5&f=tp~8"),
             ("5 rps, E2E 2 min", "v=1&r=5&se=120000&f=all"),
         ] {

@@ -139,7 +139,7 @@ export type Config = {
   version?: number;
   /** Model, by catalog id. */
   model?: string | Model;
-  /** GPU, by catalog id. */
+  /** GPU, by catalog id or name. */
   gpu?: string;
   /** Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a multiple of TP x DP x PP. */
   gpus?: number;
@@ -267,7 +267,7 @@ export type Config = {
   power_limit?: number;
   /** Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
   prefill_workers?: number;
-  /** GPU of the prefill workers, by catalog id; the replicas' if left out. */
+  /** GPU of the prefill workers, by catalog id or name; the replicas' if left out. */
   prefill_gpu?: string;
   /** GPUs each layer of a prefill worker is split over. */
   prefill_tp?: number;
