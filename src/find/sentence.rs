@@ -3,6 +3,7 @@
 
 mod amount;
 mod gpus;
+mod kept;
 mod model;
 mod words;
 
@@ -144,6 +145,8 @@ impl Said {
             gone.extend([Field::Most, Field::Day]);
         }
         gone.into_iter().for_each(|field| find.set(field, ""));
+        let is_stated = |field| self.has(&[field]) || self.find.get(field).is_some();
+        self.issues.extend(kept::note(&self.link, &find, is_stated));
         find.put(self.find);
         (Link { find: Some(find), ..self.link }, self.issues)
     }
@@ -293,6 +296,14 @@ mod tests {
             after("3 req/s"),
             "v=1&m=qwen3-32b&r=3&st=1000&sp=30&f=gpu~h100-sxm~weights~fp8~budget_gpus~8~budget_dollars~40"
         );
+        let (_, issues) = read("3 req/s, on b200", first.clone()).expect("it is understood");
+        let kept = issues.iter().find(|issue| issue.text.contains("as asked before")).expect("it says so");
+        for name in ["`slo_ttft` 1000 ms", "`slo_tpot` 30 ms", "`weights` fp8", "`budget_gpus` 8"] {
+            assert!(kept.text.contains(name), "{}", kept.text);
+        }
+        assert!(kept.field == Field::Vary && !kept.text.contains("`gpu`"), "{}", kept.text);
+        let (_, issues) = read("qwen3-8b, 3 req/s, TPOT 20 ms, on b200 nvfp4", first.clone()).expect("it is");
+        assert_eq!(issues, []);
         let most = read("most load, 8 GPUs", first.clone()).expect("it is understood").0;
         let again = read("10 req/s", most).expect("it is understood").0.encode();
         assert!(!again.contains("most") && again.contains("r=10"), "{again}");
