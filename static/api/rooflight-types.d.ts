@@ -811,6 +811,11 @@ export type Plan = {
   requests_per_s: number;
   output_per_s: number;
   total_per_s: number;
+  /**
+   * Output tokens per second while the load lasts, which cost is for; the rates above are of the whole run, up to its
+   * last answer.
+   */
+  sustained_output_per_s: number;
   /** Watts and joules; `None` if the GPU's power is unknown. */
   power: Power | null;
   /** 80 % bands; `None` without calibration or while not yet known. */

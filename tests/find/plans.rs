@@ -105,6 +105,8 @@ fn a_plan_has_the_same_figures_as_its_link() {
     assert_eq!(run.metrics.ttft, plan.ttft);
     assert_eq!(run.metrics.tpot, plan.tpot);
     assert_eq!(run.limits, plan.limits);
+    let rates = [headline.output_per_s, headline.sustained_output_per_s];
+    assert_eq!(rates, [plan.output_per_s, plan.sustained_output_per_s]);
     assert!(plan.replicas > 1 && plan.dollars_per_hour == Some(2.0 * f64::from(plan.gpus)));
     let per_million = headline.dollars_per_million.expect("a price").0;
     assert!((per_million / plan.dollars_per_million_output.expect("a price") - 1.0).abs() < 1e-9);

@@ -1,5 +1,6 @@
 //! The page's search for plans.
 
+use rooflight::chart::Chart;
 use rooflight::config::{Field, Issue, link};
 use rooflight::efficiency::Efficiencies;
 use rooflight::study::{Block, Document, Study, Topic};
@@ -21,7 +22,14 @@ fn plans_link_to_their_configuration_and_give_reasons() {
         .filter_map(|block| if let Block::Fold(fold) = block { Some(fold.name.as_str()) } else { None })
         .collect();
     assert!(folds[1].starts_with("2. ") && folds[1].contains(": costs"), "{folds:?}");
-    assert_eq!(charts(&document).len(), 2);
+    let charts = charts(&document);
+    assert_eq!(charts.len(), 2);
+    // The chart has the output that the details have.
+    let own = output(&table.rows[0].cells[0].link).expect("it is served");
+    let gpus = link::decode(&table.rows[0].cells[0].link).0.scenario.gpus() as f64;
+    let Chart::Curves(curves) = &charts[0] else { panic!("{charts:?}") };
+    let places = curves.panels[0].lines.iter().flat_map(|line| line.points());
+    assert!(places.map(|point| point.1 * gpus / own - 1.0).any(|away| away.abs() < 1e-9));
     // The choices of the link are gone from those of the plans.
     assert!(!table.rows[0].cells[0].link.contains("&f="));
 }
