@@ -547,6 +547,8 @@ export type KernelLine = {
   /** Share of the pass's time, over all launches. */
   share: number;
   limit: Resource;
+  /** Whether the memory that limits it is the L2 cache, which the textbook roofline does not know. */
+  in_l2: boolean;
   provenance: Provenance;
   /** The interval that 80 % of measurements of such a call lie in; `None` without held-out data. */
   bounds: [Seconds, Seconds] | null;
