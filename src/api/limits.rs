@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::figures::{Figure, figures};
+use crate::study::figures::{Figure, figures};
 use crate::units::percent;
 
 /// A maximum, or a minimum for rates.

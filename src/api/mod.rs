@@ -3,7 +3,6 @@
 
 mod facts;
 mod failure;
-mod figures;
 #[cfg(feature = "infer-worker")]
 pub mod javascript;
 mod limits;
@@ -12,9 +11,9 @@ mod prediction;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod typescript;
 
+pub use crate::study::figures::{Figure, columns, figures, plan_columns};
 pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
 pub use failure::{Failure, FailureKind};
-pub use figures::{Figure, columns, figures, plan_figures};
 pub use limits::Limit;
 pub use links::{Decoded, Encoded, decode, encode};
 pub use prediction::{Curve, Options, ParsedScenario, Prediction};

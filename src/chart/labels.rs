@@ -15,6 +15,22 @@ impl Area {
         Self { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
     }
 
+    /// The place of the area nearest to another.
+    pub fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (x.clamp(self.left, self.right), y.clamp(self.top, self.bottom))
+    }
+
+    /// Without this share of its width at each end.
+    pub fn within(&self, share: f64) -> Self {
+        let by = (self.right - self.left) * share;
+        Self { left: self.left + by, right: self.right - by, ..*self }
+    }
+
+    pub fn distance(&self, (x, y): (f64, f64)) -> f64 {
+        let (left, top) = self.nearest((x, y));
+        (x - left).hypot(y - top)
+    }
+
     fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -66,12 +82,18 @@ impl LabelSpace {
     }
 
     /// Claims the first free position for a `width` x `height` label right of, left of, above or below the mark of
-    /// `radius` at (`x`, `y`), and returns it.
-    pub fn place(&mut self, (x, y): (f64, f64), radius: f64, (width, height): (f64, f64)) -> Option<Area> {
+    /// `radius` at (`x`, `y`), and returns it. The first of those that `suits` is preferred.
+    pub fn place(
+        &mut self,
+        (x, y): (f64, f64),
+        radius: f64,
+        (width, height): (f64, f64),
+        suits: impl Fn(&Area) -> bool,
+    ) -> Option<Area> {
         let gap = radius + height * 0.35;
         let at = |left: f64, top: f64| Area { left, top, right: left + width, bottom: top + height };
         let (beside, near) = (gap + width, gap * 0.7);
-        self.first_free([
+        let places = [
             at(x + gap, y - height / 2.0),
             at(x - beside, y - height / 2.0),
             at(x - width / 2.0, y + gap),
@@ -81,7 +103,8 @@ impl LabelSpace {
             at(x - near - width, y - near - height),
             at(x - width / 2.0, y + gap + height),
             at(x - near - width, y + near + height),
-        ])
+        ];
+        self.first_free(places.into_iter().filter(|place| suits(place))).or_else(|| self.first_free(places))
     }
 }
 
@@ -94,8 +117,8 @@ mod tests {
     #[test]
     fn labels_do_not_overlap_and_stay_inside() {
         let mut space = LabelSpace::new(FRAME);
-        let first = space.place((100.0, 50.0), 5.0, (60.0, 12.0)).expect("an empty space has room");
-        let second = space.place((102.0, 50.0), 5.0, (60.0, 12.0)).expect("the left side is free");
+        let first = space.place((100.0, 50.0), 5.0, (60.0, 12.0), |_| true).expect("an empty space has room");
+        let second = space.place((102.0, 50.0), 5.0, (60.0, 12.0), |_| true).expect("the left side is free");
         assert!(!first.overlaps(&second));
         assert!(FRAME.holds(&first) && FRAME.holds(&second));
     }
@@ -104,6 +127,6 @@ mod tests {
     fn a_crowded_label_is_left_out() {
         let mut space = LabelSpace::new(FRAME);
         space.block(FRAME);
-        assert_eq!(space.place((100.0, 50.0), 5.0, (60.0, 12.0)), None);
+        assert_eq!(space.place((100.0, 50.0), 5.0, (60.0, 12.0), |_| true), None);
     }
 }

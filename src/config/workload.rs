@@ -222,6 +222,12 @@ impl Workload {
         }
     }
 
+    /// Gives every prompt its own length.
+    pub fn set_prompts(&mut self, lengths: Lengths) {
+        self.leave_histogram();
+        self.isl = lengths;
+    }
+
     /// Gives every output this length.
     pub fn set_mean_output(&mut self, tokens: Option<f64>) {
         if let Some(tokens) = tokens {

@@ -8,6 +8,7 @@ use super::prices::Price;
 use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::{ANY, Range};
+use crate::config::names::gpu_id;
 use crate::config::{Field, Issue, Scenario, Setup, json};
 use crate::units::Dollars;
 
@@ -187,12 +188,16 @@ pub(super) fn by_gpu<T>(
         }
     };
     let mut values = BTreeMap::new();
-    for (id, value) in object {
+    for (name, value) in object {
+        let id = gpu_id(&name).to_owned();
         let mut found = Vec::new();
         check_gpu(&id, catalog(), &mut found);
         let known = found.is_empty();
         issues.extend(found.into_iter().map(|issue| Issue { field, ..issue }));
-        if known {
+        if values.contains_key(&id) {
+            let text = format!("`{}` has {} twice: once by another name", field.id(), gpu_name(&id));
+            issues.push(Issue::error(field, text));
+        } else if known {
             values.extend(read(&id, &value, issues).map(|value| (id, value)));
         }
     }

@@ -98,6 +98,9 @@ pub struct Plan {
     pub requests_per_s: f64,
     pub output_per_s: f64,
     pub total_per_s: f64,
+    /// Output tokens per second while the load lasts, which cost is for; the rates above are of the whole run, up to its
+    /// last answer.
+    pub sustained_output_per_s: f64,
     /// Watts and joules; `None` if the GPU's power is unknown.
     pub power: Option<Power>,
     /// 80 % bands; `None` without calibration or while not yet known.
@@ -215,6 +218,7 @@ impl Found {
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
+            sustained_output_per_s: self.run.sustained(metrics.output_per_s),
             power: self.run.power,
             bands: self.bands.clone(),
             keeps_with: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
@@ -235,7 +239,7 @@ pub struct Tried {
     pub gpu: String,
     pub engine: String,
     pub weights: Dtype,
-    /// Output tokens per second.
+    /// Output tokens per second of the whole run, as in [`Plan`].
     pub per_gpu: f64,
     /// `None` with one output token.
     pub per_user: Option<f64>,
@@ -248,7 +252,8 @@ pub struct Tried {
 impl Tried {
     pub fn of(found: &Found) -> Self {
         let Found { setup, run, .. } = found;
-        let output = run.sustained(run.metrics.output_per_s);
+        let output = run.metrics.output_per_s;
+        let sustained = run.sustained(output);
         Self {
             gpu: setup.gpu.name.clone(),
             engine: setup.engine.name.clone() + if found.is_apart() { ", prefill apart" } else { "" },
@@ -258,7 +263,7 @@ impl Tried {
             dollars_per_million_output: found
                 .worth()
                 .dollars()
-                .and_then(|hourly| Some(Dollars(hourly).per_million(output)?.0)),
+                .and_then(|hourly| Some(Dollars(hourly).per_million(sustained)?.0)),
             e2e: run.metrics.e2e.mean,
         }
     }

@@ -9,6 +9,7 @@ use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, Input, InputKind};
 use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain, ungrouped};
 use crate::config::measured::given;
+use crate::config::names::gpu_id;
 use crate::config::{Field, Issue, Load, Scenario, check, excerpt, json};
 
 /// Default number of plans.
@@ -224,6 +225,8 @@ fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
     for value in listed {
         match plain(value, input.kind()) {
             Ok(text) => {
+                let is_gpu = matches!(input.field, Field::Gpu | Field::PrefillGpu);
+                let text = if is_gpu { gpu_id(&text).to_owned() } else { text };
                 issues.extend(unusable(input, &text));
                 texts.push(text);
             }

@@ -48,6 +48,8 @@ pub struct Search {
     pub(super) out: usize,
     pub(super) screening: usize,
     pub(super) counts: Counts,
+    /// The outcomes of the layouts within the request, while others are tried: a layout is counted once.
+    outcomes: Option<Counts>,
     /// Per GPU, the reason closest to a plan.
     pub(super) reasons: BTreeMap<String, Reason>,
     /// The closest miss.
@@ -96,6 +98,7 @@ impl Search {
             out: 0,
             screening: 0,
             counts: Counts { layouts, ..Counts::default() },
+            outcomes: None,
             reasons: BTreeMap::new(),
             missed: None,
             beyond: Layouts::new(),
@@ -238,6 +241,7 @@ impl Search {
     fn next_phase(&mut self) {
         let nothing = self.found.is_empty();
         let phase = self.phase;
+        self.outcomes.get_or_insert(self.counts);
         self.phase = match phase {
             Phase::Plans if nothing && !self.beyond.is_empty() => {
                 self.beyond_fleet();
@@ -308,7 +312,8 @@ impl Search {
 
     /// Number of layouts, and their outcomes so far.
     pub fn counts(&self) -> Counts {
-        Counts { remaining: self.remaining(), ..self.counts }
+        let outcomes = self.outcomes.unwrap_or(self.counts);
+        Counts { remaining: self.remaining(), runs: self.counts.runs, ..outcomes }
     }
 
     /// Layouts still to be checked or simulated.

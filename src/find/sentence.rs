@@ -2,6 +2,8 @@
 //! ms`.
 
 mod amount;
+mod gpus;
+mod kept;
 mod model;
 mod words;
 
@@ -53,7 +55,7 @@ struct Said {
 /// If nothing is understood, or a model or a number would have to be guessed.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let text = PER.iter().fold(text.to_owned(), |text, (said, written)| text.replace(said, written));
-    let text = whole_numbers(&text)?;
+    let text = gpus::by_id(&whole_numbers(&text)?);
     let (slos, find) = (Slos::default(), Find::default());
     let mut said = Said { link, slos, find, stated: Vec::new(), issues: Vec::new() };
     let rest = model::take(&text, &mut said)?;
@@ -143,6 +145,8 @@ impl Said {
             gone.extend([Field::Most, Field::Day]);
         }
         gone.into_iter().for_each(|field| find.set(field, ""));
+        let is_stated = |field| self.has(&[field]) || self.find.get(field).is_some();
+        self.issues.extend(kept::note(&self.link, &find, is_stated));
         find.put(self.find);
         (Link { find: Some(find), ..self.link }, self.issues)
     }
@@ -269,6 +273,8 @@ mod tests {
             ("5 rps, $1,500/h", "v=1&r=5&f=budget_dollars~1500"),
             ("5 rps, 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
             ("5 rps, 4 x B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
+            ("5 rps on RTX 4090, H200 SXM", "v=1&r=5&f=gpu~rtx-4090,h200-sxm"),
+            ("5 rps, 2 x RTX 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
             ("5 rps, tp8", "v=1&r=5&f=tp~8"),
             ("5 rps, E2E 2 min", "v=1&r=5&se=120000&f=all"),
         ] {
@@ -290,6 +296,14 @@ mod tests {
             after("3 req/s"),
             "v=1&m=qwen3-32b&r=3&st=1000&sp=30&f=gpu~h100-sxm~weights~fp8~budget_gpus~8~budget_dollars~40"
         );
+        let (_, issues) = read("3 req/s, on b200", first.clone()).expect("it is understood");
+        let kept = issues.iter().find(|issue| issue.text.contains("as asked before")).expect("it says so");
+        for name in ["`slo_ttft` 1000 ms", "`slo_tpot` 30 ms", "`weights` fp8", "`budget_gpus` 8"] {
+            assert!(kept.text.contains(name), "{}", kept.text);
+        }
+        assert!(kept.field == Field::Vary && !kept.text.contains("`gpu`"), "{}", kept.text);
+        let (_, issues) = read("qwen3-8b, 3 req/s, TPOT 20 ms, on b200 nvfp4", first.clone()).expect("it is");
+        assert_eq!(issues, []);
         let most = read("most load, 8 GPUs", first.clone()).expect("it is understood").0;
         let again = read("10 req/s", most).expect("it is understood").0.encode();
         assert!(!again.contains("most") && again.contains("r=10"), "{again}");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::Setup;
 use crate::graph::Phase;
+use crate::kernels::Count;
 use crate::latency::{PowerModel, Resource};
 use crate::units::{Bytes, Flops, Seconds, Watts, percent};
 
@@ -16,6 +17,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     let mut kernels: Vec<KernelLine> = Vec::new();
     for (planned, time) in step.calls.iter().zip(&finished.times) {
         let launches = planned.call.count;
+        let in_l2 = time.limit == Resource::Launch && in_l2(setup, &planned.count) > time.ideal;
         let line = KernelLine {
             block: planned.call.block,
             name: planned.call.name,
@@ -30,7 +32,8 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             time: time.time,
             efficiency: time.efficiency(),
             share: time.time * launches as f64 / total,
-            limit: time.limit,
+            limit: if in_l2 { Resource::Memory } else { time.limit },
+            in_l2,
             provenance: time.provenance,
             bounds: time.bounds,
             outside: time.outside,
@@ -68,6 +71,12 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         mbu: mbu(setup, step, total),
         kernels,
     }
+}
+
+/// The time of what the previous kernel left in L2, at its bandwidth; none where that is not known.
+fn in_l2(setup: &Setup, count: &Count) -> Seconds {
+    let bytes = (count.operands - count.bytes).max(Bytes::ZERO);
+    setup.gpu.l2_bandwidth().map_or(Seconds::ZERO, |bandwidth| bytes / bandwidth)
 }
 
 /// Pipeline stages work in turn, and idle otherwise.
@@ -121,7 +130,7 @@ fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine
     }
     let (resource, kind) = match limit {
         Resource::Compute => ("the tensor cores", "compute-bound kernels"),
-        Resource::Memory => ("memory bandwidth", "kernels that wait for device memory"),
+        Resource::Memory => ("memory bandwidth", "kernels that wait for memory"),
         Resource::Network => ("the links between GPUs", "collectives"),
         Resource::Launch => ("launch latency and the host", "kernels too small to fill the GPU and the host"),
     };

@@ -48,6 +48,8 @@ pub struct KernelLine {
     /// Share of the pass's time, over all launches.
     pub share: f64,
     pub limit: Resource,
+    /// Whether the memory that limits it is the L2 cache, which the textbook roofline does not know.
+    pub in_l2: bool,
     pub provenance: Provenance,
     /// The interval that 80 % of measurements of such a call lie in; `None` without held-out data.
     pub bounds: Option<[Seconds; 2]>,

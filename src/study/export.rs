@@ -99,7 +99,7 @@ fn kernels(report: &Report) -> String {
             decimal(kernel.count as f64),
             number(kernel.time.0),
             number(kernel.share),
-            words::resource(kernel.limit).into(),
+            words::bound(kernel).into(),
             number(kernel.flops.0),
             number(kernel.bytes.0),
             number(kernel.roofline.0),

@@ -107,7 +107,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     let row = |gain: &Gain<'_>| {
         let Gain { index, kernel, saved, .. } = gain;
         let name = explained(pass, *index);
-        let known = [words::resource(kernel.limit), words::provenance(kernel.provenance)].map(Span::plain);
+        let known = [words::bound(kernel), words::provenance(kernel.provenance)].map(Span::plain);
         Row::new(
             std::iter::once(name)
                 .chain(cells(kernel.time * kernel.count as f64, *saved))

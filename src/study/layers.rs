@@ -83,7 +83,7 @@ fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
             Span::link(words::kernel(kernel.name), format!("view:explain/{}", pass.kernel_id(call.line))),
             format!("{}{beside}", kernel.name).into(),
             percent(call.time / pass.time).to_string().into(),
-            Span::link(words::resource(kernel.limit), format!("class:{}", colour(kernel.limit))),
+            Span::link(words::bound(kernel), format!("class:{}", colour(kernel.limit))),
         ])
     };
     let part = |calls: &[LayerCall]| {

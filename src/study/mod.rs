@@ -17,6 +17,7 @@ mod edit;
 mod evidence;
 mod explain;
 mod export;
+pub mod figures;
 mod glossary;
 mod headroom;
 mod layers;
@@ -259,6 +260,14 @@ impl Study {
         let choices =
             choices.iter().map(|(id, name)| Choice { id: (*id).into(), name: (*name).into() }).collect();
         Document { choices, chosen: self.chosen.clone(), blocks: blocks(self) }
+    }
+
+    /// The same as the page shows it: plans with what the header shares and saves of them.
+    pub fn page_document(&self) -> Document {
+        match &self.plans {
+            Some(plans) => plans.page_document(&self.page),
+            None => self.document(),
+        }
     }
 
     /// The configuration on the form.

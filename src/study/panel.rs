@@ -76,6 +76,15 @@ impl Panel {
         all().map(|(panel, _)| panel).find(|panel| panel.id() == id).unwrap_or_default()
     }
 
+    /// The fold of the plans' document that stands for it in Find, which shows no configuration of its own.
+    pub fn fold_of_plans(self) -> Option<&'static str> {
+        match self {
+            Self::Study(Topic::Share) => Some("plans-share"),
+            Self::Study(Topic::Export) => Some("plans-export"),
+            _ => None,
+        }
+    }
+
     pub fn topic(self) -> Option<Topic> {
         match self {
             Self::Study(topic) => Some(topic),

@@ -5,7 +5,7 @@ use crate::config::catalog::catalog;
 use crate::config::{Arch, Dtype, Field, Load, Setup};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
-use crate::serving::report::PassReport;
+use crate::serving::report::{KernelLine, PassReport};
 use crate::units::{count, fixed};
 
 /// `38 % longer`, `0.3 % shorter`.
@@ -169,6 +169,11 @@ pub fn resource(resource: Resource) -> &'static str {
         Resource::Network => "Links",
         Resource::Launch => "Launch",
     }
+}
+
+/// What limits a kernel.
+pub fn bound(kernel: &KernelLine) -> &'static str {
+    if kernel.in_l2 { "L2" } else { resource(kernel.limit) }
 }
 
 pub fn provenance(provenance: Provenance) -> &'static str {

@@ -13,14 +13,10 @@ use crate::study::panel::{ASIDE, Panel};
 pub fn Header() -> impl IntoView {
     let state = State::get();
     let opens = |(panel, name): (Panel, &'static str)| {
-        let open = move || state.study.with(|study| study.panel == panel);
+        let open = move || !state.finding.get() && state.study.with(|study| study.panel == panel);
         // A second press closes it.
         let toggle = move |_| {
-            let to = if state.study.with_untracked(|study| study.panel == panel) {
-                Panel::Overview
-            } else {
-                panel
-            };
+            let to = if untrack(open) { Panel::Overview } else { panel };
             state.show(to, "");
         };
         view! {

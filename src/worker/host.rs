@@ -227,7 +227,7 @@ fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut 
                 done: if over { total as u32 } else { done as u32 },
                 total: total as u32,
                 issues: study.issues(),
-                document: failed.map_or_else(|| study.document(), Document::saying),
+                document: failed.map_or_else(|| study.page_document(), Document::saying),
             });
             shown = if is_due { now } else { shown };
             (studied, over)

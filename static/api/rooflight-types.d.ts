@@ -139,7 +139,7 @@ export type Config = {
   version?: number;
   /** Model, by catalog id. */
   model?: string | Model;
-  /** GPU, by catalog id. */
+  /** GPU, by catalog id or name. */
   gpu?: string;
   /** Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a multiple of TP x DP x PP. */
   gpus?: number;
@@ -267,7 +267,7 @@ export type Config = {
   power_limit?: number;
   /** Workers that only prefill and send the KV cache to the replicas, which then only decode (disaggregated serving); 0: each replica does both. */
   prefill_workers?: number;
-  /** GPU of the prefill workers, by catalog id; the replicas' if left out. */
+  /** GPU of the prefill workers, by catalog id or name; the replicas' if left out. */
   prefill_gpu?: string;
   /** GPUs each layer of a prefill worker is split over. */
   prefill_tp?: number;
@@ -547,6 +547,8 @@ export type KernelLine = {
   /** Share of the pass's time, over all launches. */
   share: number;
   limit: Resource;
+  /** Whether the memory that limits it is the L2 cache, which the textbook roofline does not know. */
+  in_l2: boolean;
   provenance: Provenance;
   /** The interval that 80 % of measurements of such a call lie in; `None` without held-out data. */
   bounds: [Seconds, Seconds] | null;
@@ -811,6 +813,11 @@ export type Plan = {
   requests_per_s: number;
   output_per_s: number;
   total_per_s: number;
+  /**
+   * Output tokens per second while the load lasts, which cost is for; the rates above are of the whole run, up to its
+   * last answer.
+   */
+  sustained_output_per_s: number;
   /** Watts and joules; `None` if the GPU's power is unknown. */
   power: Power | null;
   /** 80 % bands; `None` without calibration or while not yet known. */

@@ -57,7 +57,9 @@ fn unknown_ids_name_the_nearest() {
     let text = refusal(Field::Model, |scenario| scenario.model = model("llama3.1-8b"));
     assert!(text.contains("`llama3.1-8b`") && text.contains("did you mean llama-3.1-8b?"), "{text}");
     let text = refusal(Field::Gpu, |scenario| scenario.gpu = "H100".into());
-    assert!(text.contains("did you mean h100-"), "{text}");
+    assert!(text.contains("`H100` may be h100-pcie, h100-nvl or h100-sxm"), "{text}");
+    let text = refusal(Field::Gpu, |scenario| scenario.gpu = "h1o0-sxm".into());
+    assert!(text.contains("did you mean h100-sxm?"), "{text}");
     let text = refusal(Field::Model, |scenario| scenario.model = model("nope"));
     assert!(text.contains("config.json"), "{text}");
     let text = refusal(Field::Gpu, |scenario| scenario.gpu = "zzz".into());

@@ -164,11 +164,15 @@ pageTest("a number with a decimal comma is kept, marked and named in its row", {
   await own.fill("1,5");
   await own.press("Enter");
   assert.match(await issue(page, "owned"), /L40S/);
+  const described = await own.getAttribute("aria-describedby");
+  await page.locator(`#${described} [data-severity=error]`, { hasText: "L40S" }).waitFor();
+  assert.notEqual(described, await other.getAttribute("aria-describedby"));
   assert.deepEqual([await own.inputValue(), await own.getAttribute("aria-invalid"), await other.getAttribute("aria-invalid")], ["1,5", "true", "false"]);
   await own.fill("1,500");
   await own.press("Enter");
   await fragmentHolds(page, { f: "gpu~l40s,l4~owned~l40s,1500" });
   await page.locator("[data-testid=owned-l40s][aria-invalid=false]").waitFor();
+  assert.equal(await page.getByTestId("issue").and(page.locator("[data-field=owned]")).count(), 0);
 });
 
 pageTest("Find lists GPUs in the order of the list of GPUs", { timeout }, async ({ page, open }) => {

@@ -28,6 +28,29 @@ fn plans_are_ranked_by_cost_with_a_reason_for_each_but_the_first() {
     assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
 }
 
+/// Also where nothing is within the budget or the limits, so that other layouts are tried after these.
+#[test]
+fn every_layout_is_counted_once() {
+    for wishes in [
+        r#""slo_tpot": 30"#,
+        r#""slo_tpot": 30, "budget_gpus": 1"#,
+        r#""slo_tpot": 1"#,
+        r#""slo_tpot": 8, "budget_gpus": 4"#,
+    ] {
+        let vary = r#""vary": {"gpu": ["l40s", "h100-sxm"]}"#;
+        let counts = plan(&small(&format!(r#""rate": 150, {wishes}, {vary}"#))).counts;
+        let outcomes = [
+            counts.refused,
+            counts.too_large,
+            counts.too_slow,
+            counts.beyond_fleet,
+            counts.outdone,
+            counts.simulated,
+        ];
+        assert_eq!(outcomes.iter().sum::<u32>(), counts.layouts, "{wishes}: {counts:?}");
+    }
+}
+
 #[test]
 fn prices_may_be_on_demand_reserved_given_or_for_owned_hardware() {
     let best = |prices: &str| {
@@ -82,6 +105,8 @@ fn a_plan_has_the_same_figures_as_its_link() {
     assert_eq!(run.metrics.ttft, plan.ttft);
     assert_eq!(run.metrics.tpot, plan.tpot);
     assert_eq!(run.limits, plan.limits);
+    let rates = [headline.output_per_s, headline.sustained_output_per_s];
+    assert_eq!(rates, [plan.output_per_s, plan.sustained_output_per_s]);
     assert!(plan.replicas > 1 && plan.dollars_per_hour == Some(2.0 * f64::from(plan.gpus)));
     let per_million = headline.dollars_per_million.expect("a price").0;
     assert!((per_million / plan.dollars_per_million_output.expect("a price") - 1.0).abs() < 1e-9);

@@ -16,6 +16,8 @@ fn each_invalid_request_has_an_error_on_its_field() {
         (r#"{"rate": 1, "vary": {"tp": [3]}}"#, Field::Tp),
         (r#"{"rate": 1, "tp": 2, "vary": {"tp": [1]}}"#, Field::Tp),
         (r#"{"rate": 1, "vary": {"gpu": ["h1000"]}}"#, Field::Gpu),
+        (r#"{"rate": 1, "vary": {"gpu": ["H100"]}}"#, Field::Gpu),
+        (r#"{"rate": 1, "owned": {"B200": 4, "b200": 8}}"#, Field::Owned),
         (r#"{"rate": 1, "vary": {"weights": ["fp9"]}}"#, Field::Weights),
         (r#"{"rate": 1, "vary": {"max_seqs": "all"}}"#, Field::MaxSeqs),
         (r#"{"rate": 1, "owned": {"h1000": 4}}"#, Field::Owned),
@@ -45,6 +47,19 @@ fn each_invalid_request_has_an_error_on_its_field() {
         assert!(found.iter().any(|(of, _)| *of == field), "{text}: {found:?}");
         assert!(found.iter().all(|(_, text)| !text.is_empty()));
     }
+}
+
+#[test]
+fn gpus_may_be_given_by_name() {
+    let asked = request(
+        r#"{"rate": 1, "slo_tpot": 30, "vary": {"gpu": ["RTX 4090", "NVIDIA B200"], "prefill_gpu": ["H200"]},
+            "owned": {"Nvidia b200": 4}, "prices": {"B200": 3}}"#,
+    );
+    assert_eq!(asked.types(), ["rtx-4090", "b200"]);
+    assert_eq!(asked.values(Field::PrefillGpu), Some(&["h200-sxm".to_owned()][..]));
+    assert!(asked.fleet.owned.contains_key("b200") && asked.fleet.prices.contains_key("b200"));
+    let several = &errors(r#"{"rate": 1, "vary": {"gpu": ["H100"]}}"#)[0];
+    assert!(["h100-pcie", "h100-nvl", "h100-sxm"].iter().all(|id| several.1.contains(id)), "{several:?}");
 }
 
 #[test]

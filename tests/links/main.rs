@@ -8,7 +8,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::link::{FRESH, Link, decode, encode, grammar, keys_script};
 use rooflight::config::{
     Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Metric, ModelChoice, Overrides, Scenario, Severity,
-    Slos, Workload,
+    Slos, Workload, check,
 };
 
 fn scenario_of(link: &str) -> Scenario {
@@ -31,6 +31,20 @@ fn the_readme_link_reads() {
     assert_eq!(scenario.workload.load, Load::Concurrency(32));
     assert_eq!(encode(&scenario), "v=1&m=qwen3-32b&tp=2&w=fp8&kv=fp8&c=32");
     assert_eq!(encode(&Scenario::default()), "v=1");
+}
+
+#[test]
+fn a_gpu_may_be_given_by_name_and_is_written_by_id() {
+    for (text, id) in [("g=H200 SXM", "h200-sxm"), ("g=RTX+4090", "rtx-4090"), ("g=B200", "b200")] {
+        assert_eq!(encode(&scenario_of(text)), format!("v=1&g={id}"), "{text}");
+    }
+    let (json, issues) = Link::from_json(r#"{"gpu": "NVIDIA B200", "prefill_gpu": "H200"}"#);
+    assert_eq!((json.map(|link| link.encode()), issues), (Some("v=1&g=b200&pg=h200-sxm".into()), Vec::new()));
+    // Of several none is taken.
+    let several = scenario_of("g=H100");
+    assert_eq!(several.gpu, "H100");
+    let (_, issues) = check(&several, catalog());
+    assert!(issues.iter().any(|issue| issue.is_error() && issue.text.contains("h100-sxm")), "{issues:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::inputs::{Input, Number, in_links};
 use rooflight::config::link::{Link, VERSION, decode, encode};
 use rooflight::config::model::Attention;
+use rooflight::config::names::gpu_id;
 use rooflight::config::{
     Bin, Dtype, Field, Lengths, Load, Measured, Metric, ModelChoice, Prefill, Scenario, Shape, Workload,
 };
@@ -81,10 +82,15 @@ fn numbers() -> Vec<impl Strategy<Value = (&'static Number, Option<f64>)>> {
     in_links().filter_map(number).collect()
 }
 
+/// What names a GPU is written as its id.
+fn gpu() -> impl Strategy<Value = String> {
+    ".{1,30}".prop_map(|text| gpu_id(&text).to_owned())
+}
+
 prop_compose! {
     fn scenario()(
         model in model_choice(),
-        (gpu, engine, prefill_gpu) in (".{1,30}", "[a-z]{1,10}", prop::option::of(".{1,30}")),
+        (gpu, engine, prefill_gpu) in (gpu(), "[a-z]{1,10}", prop::option::of(gpu())),
         replicas in 0u32..=1_000,
         weights in prop::option::of(prop::sample::select(Dtype::ALL)),
         kv in prop::sample::select(Dtype::ALL),

@@ -33,6 +33,8 @@ const FITTED_SHARE: f64 = 5e-3;
 /// Step, in CSS pixels, and maximum number of steps by which coinciding points are moved apart.
 const ASIDE: f64 = 5.0;
 const MOST_ASIDE: u32 = 8;
+/// Share of a label's estimated width at each end that its text may leave free.
+const ESTIMATED: f64 = 0.12;
 /// Minimum distance of two points' centres, as a share of their summed radii.
 const TOUCHING: f64 = 0.8;
 
@@ -292,8 +294,18 @@ impl Drawing<'_, '_, '_> {
                 break;
             }
             let size = (self.theme.text_width(&point.name), self.theme.px(Theme::TEXT * 1.2));
-            let Some(place) = space.place(*at, *radius, size) else { continue };
+            let own = |place: &Area| place.distance(*at) - radius;
+            // Beside another point it would read as that point's.
+            let is_nearest = |place: &Area| {
+                let away = |other: &Mark<'_>| place.distance(other.at) - other.radius;
+                marks.iter().all(|other| other.at == *at || away(other) >= own(place))
+            };
+            let Some(place) = space.place(*at, *radius, size, is_nearest) else { continue };
             labelled += 1;
+            if own(&place) > size.1 || !is_nearest(&place) {
+                let leader = self.plot.pen.stroke(self.color(point.phase), 1.0);
+                self.plot.pen.line(&[place.within(ESTIMATED).nearest(*at), *at], leader)?;
+            }
             let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
             let centre = Pos::new(HPos::Center, VPos::Center);
             self.plot.pen.text(&point.name, middle, centre, self.color(point.phase))?;

@@ -49,7 +49,14 @@ fn objection(text: &str) -> Issue {
 pub fn gpu<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Option<&'a Gpu> {
     let found = catalog.gpu(id);
     if found.is_none() {
-        issues.push(unknown(Field::Gpu, "GPU", id, catalog.gpus.gpus.iter().map(|gpu| &*gpu.id)));
+        let named: Vec<&str> = catalog.gpus_named(id).into_iter().map(|gpu| &*gpu.id).collect();
+        issues.push(match named.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                let text = format!("`{}` may be {} or {last}: choose one", excerpt(id), others.join(", "));
+                Issue::error(Field::Gpu, text).with_given(id)
+            }
+            _ => unknown(Field::Gpu, "GPU", id, catalog.gpus.gpus.iter().map(|gpu| &*gpu.id)),
+        });
     }
     found
 }

@@ -3,8 +3,8 @@
 use super::stops::{Stops, round};
 use super::{INPUTS, Input};
 use crate::config::issue::excerpt;
-use crate::config::link::{pointed, real, ungrouped, whole};
-use crate::config::{Field, Gpu, Issue, Load, Scenario, Scheduler};
+use crate::config::link::{pointed, real, ungrouped, values, whole};
+use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler};
 use crate::units::decimal;
 
 /// The range of a number, and its box and slider in the form.
@@ -109,14 +109,50 @@ impl Input {
         number.parse(&digits).filter(|value| number.takes(*value)).map(Some).ok_or_else(error)
     }
 
-    /// Says that `100,200` was read as one number, if it may be meant as two prompts: a static batch has a length for each.
+    /// The lengths typed into its box for the prompts of a static batch, as links write them: `128x4,1024`.
+    pub fn listed(&self, text: &str, scenario: &Scenario) -> Option<Lengths> {
+        if !self.may_list(text) || !is_batch(scenario) || self.typed(text).is_ok() {
+            return None;
+        }
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let listed = values::lengths(&text.to_ascii_lowercase()).ok()?;
+        let takes = |length: &u32| self.number.is_some_and(|number| number.takes(f64::from(*length)));
+        match &listed {
+            Lengths::Each(all) => (!all.is_empty() && all.iter().all(takes)).then_some(listed),
+            Lengths::Fixed(_) => None,
+        }
+    }
+
+    /// Whether the text may be meant as a list of lengths.
+    fn may_list(&self, text: &str) -> bool {
+        self.field == Field::Isl && text.contains([',', 'x', 'X'])
+    }
+
+    /// The issue of a text that is no number, with what a list of lengths takes if it may be meant as one.
+    pub fn refused(&self, issue: Issue, text: &str, scenario: &Scenario) -> Issue {
+        if !self.may_list(text) {
+            return issue;
+        }
+        let hint = match is_batch(scenario) {
+            true => "a list has a length for each prompt, such as 128x4,1024",
+            false => "only a static batch takes a list of lengths",
+        };
+        Issue { text: format!("{}; {hint}", issue.text), ..issue }
+    }
+
+    /// Says that `100,200` was read as one number, if it may be meant as two prompts.
     pub fn note(&self, text: &str, scenario: &Scenario) -> Option<Issue> {
-        let may_list = self.field == Field::Isl && matches!(scenario.workload.load, Load::Batch(_));
-        let read = self.typed(text).ok()?.filter(|_| may_list && text.contains(',')).map(decimal)?;
+        let may_list = self.may_list(text) && is_batch(scenario);
+        let read = self.typed(text).ok()?.filter(|_| may_list).map(decimal)?;
+        let list = text.replace(',', "x1,");
         let text =
-            format!("`{}` is read as {read}: only links and JSON take a list of lengths", excerpt(text));
+            format!("`{}` is read as {read}; as a list of lengths write {}", excerpt(text), excerpt(&list));
         Some(Issue::note(self.field, text))
     }
+}
+
+fn is_batch(scenario: &Scenario) -> bool {
+    matches!(scenario.workload.load, Load::Batch(_))
 }
 
 /// An error for each number of `scenario` out of range.

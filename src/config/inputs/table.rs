@@ -51,8 +51,8 @@ inputs! {
     ExpertWidth = size!(10, ExpertWidth, within(limits::EXPERT_WIDTH, WIDTHS), "Expert width", "Width of one routed expert."),
     SharedWidth = size!(11, SharedWidth, within(limits::EXPERT_WIDTH, WIDTHS), "Shared width", "Total width of the shared experts."),
     Vocab = size!(12, Vocab, within(limits::VOCAB, Quarters { low: 8192, high: 262_144 }), "Vocabulary", "Tokens of the vocabulary."),
-    Gpu = row("g", "GPU", "GPU, by catalog id.")
-        .at(Gpu, 0).text(text!(Id, values::id, scenario.gpu, String::clone)),
+    Gpu = row("g", "GPU", "GPU, by catalog id or name.")
+        .at(Gpu, 0).text(text!(Id, values::gpu, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
         "Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a \
         multiple of TP x DP x PP.").at(Gpu, 1)
@@ -272,8 +272,8 @@ inputs! {
         serving); 0: each replica does both.").at(Layout, 10).later()
         .number(held!(prefill.workers, whole(0.0, 1_000.0, Even { low: 0.0, high: 16.0, step: 1.0 }).unit("workers"))),
     PrefillGpu = row("pg", "Prefill GPU",
-        "GPU of the prefill workers, by catalog id; the replicas' if left out.")
-        .later().text(text!(Id, values::id, Some(scenario.prefill.gpu), String::clone)),
+        "GPU of the prefill workers, by catalog id or name; the replicas' if left out.")
+        .later().text(text!(Id, values::gpu, Some(scenario.prefill.gpu), String::clone)),
     PrefillTp = row("ptp", "Prefill TP", "GPUs each layer of a prefill worker is split over.").at(Layout, 11).later()
         .when(Scenario::has_pools).number(held!(prefill.tp, DEGREE.unit("GPUs").power_of_two())),
     PrefillPp = row("ppp", "Prefill PP", "Pipeline stages of a prefill worker.").at(Layout, 12).later()

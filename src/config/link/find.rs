@@ -7,6 +7,7 @@ use super::{ESCAPED, split, ungrouped};
 use crate::config::Field;
 use crate::config::inputs::FormGroup;
 use crate::config::issue::excerpt;
+use crate::config::names::gpu_id;
 
 /// Inputs that may vary, outermost loop first.
 pub const VARIES: [Field; 20] = [
@@ -64,7 +65,7 @@ impl Find {
         self.wishes.retain(|(of, _)| *of != field);
         if !text.trim().is_empty() {
             let at = self.wishes.iter().take_while(|(of, _)| *of < field).count();
-            self.wishes.insert(at, (field, text.to_owned()));
+            self.wishes.insert(at, (field, with_ids(field, text)));
         }
     }
 
@@ -162,6 +163,19 @@ impl Find {
     }
 }
 
+/// The text with the ids of the GPUs that it names.
+fn with_ids(field: Field, text: &str) -> String {
+    // In pairs with their numbers; terms alone are of every GPU.
+    let every = if BY_GPU.contains(&field) { 2 } else { 1 };
+    let alone = every == 2 && !text.contains(',');
+    if alone || !(every == 2 || matches!(field, Field::Gpu | Field::PrefillGpu)) {
+        return text.to_owned();
+    }
+    let parts = text.split(',').enumerate();
+    let parts = parts.map(|(at, part)| if at % every == 0 { gpu_id(part) } else { part });
+    parts.collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +191,19 @@ mod tests {
         assert_eq!(Find::decode(&find.encode()), Ok(find));
         for text in ["", "gpu", "isl~512", "gpu~b200~tp", "all~all"] {
             assert!(Find::decode(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn gpus_are_written_by_id() {
+        for (text, wanted) in [
+            ("gpu~B200,RTX 4090, h200,H100", "gpu~b200,rtx-4090,h200-sxm,H100"),
+            ("prefill_gpu~NVIDIA B200", "prefill_gpu~b200"),
+            ("owned~B200,4,H100 SXM,8", "owned~b200,4,h100-sxm,8"),
+            ("prices~reserved", "prices~reserved"),
+            ("prices~B200,reserved", "prices~b200,reserved"),
+        ] {
+            assert_eq!(Find::decode(text).expect(text).encode(), wanted);
         }
     }
 

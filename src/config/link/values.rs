@@ -3,6 +3,7 @@
 use crate::config::check::{MAX_BINS, MAX_LENGTHS};
 use crate::config::issue::excerpt;
 use crate::config::measured::MeasuredFigure;
+use crate::config::names::gpu_id;
 use crate::config::{Bin, Dtype, Lengths, Measured, Metric, Shape};
 use crate::units::decimal;
 
@@ -61,6 +62,11 @@ pub fn real(text: &str) -> Result<f64, String> {
 
 pub fn id(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("the value is empty".into()) } else { Ok(text.to_owned()) }
+}
+
+/// A GPU's id, or a name that stands for it.
+pub fn gpu(text: &str) -> Result<String, String> {
+    id(gpu_id(text))
 }
 
 pub fn dtype(text: &str) -> Result<Dtype, String> {

@@ -5,6 +5,7 @@
 //! shapes. A single unknown word is refused: silently using a model of another size would be worse.
 
 mod apply;
+mod gpus;
 mod rules;
 mod search;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use rules::{Same, rules};
 use words::Name;
 
 pub use apply::settle;
+pub use gpus::gpu_id;
 pub use search::{begins_name, popularity, rank, search, spoken};
 
 /// A published name, resolved.

@@ -49,7 +49,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
         let name = format!("Ridge point of {}", math.name());
         row(&name, format!("{} FLOP/B", count(peak.0 / bandwidth.0)));
     }
-    row("Bound by", words::resource(kernel.limit).into());
+    row("Bound by", words::bound(kernel).into());
     if let Some(schedule) = &kernel.schedule {
         let filled = percent(1.0 - schedule.idle_at_last());
         row("Tile", schedule.tile.map(|side| decimal(f64::from(side))).join(" × "));

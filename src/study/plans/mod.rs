@@ -2,6 +2,7 @@
 //! searched.
 
 mod charts;
+mod files;
 mod lead;
 
 use super::{Block, Document, Fact, Row, Span};
@@ -17,6 +18,8 @@ use lead::{lead, sureness};
 /// The search for a link's plans.
 #[derive(Debug)]
 pub struct Plans {
+    /// The request, with what the search may vary.
+    link: Link,
     /// `None` if the link cannot be searched for; the issues say why.
     search: Option<(Survey, Search)>,
     done: bool,
@@ -26,7 +29,8 @@ pub struct Plans {
 impl Plans {
     pub fn new(link: &Link) -> Self {
         let (request, question, issues) = Question::from_link(link);
-        Self { search: request.map(|request| Survey::new(request, question)), done: false, issues }
+        let search = request.map(|request| Survey::new(request, question));
+        Self { link: link.clone(), search, done: false, issues }
     }
 
     /// Runs one task of the search. Returns whether anything remains.
@@ -97,6 +101,18 @@ impl Plans {
         blocks.extend(others(&answer));
         blocks.push(counts(&answer));
         Document { blocks, ..Document::default() }
+    }
+
+    /// The same, with the search as a link to share and the plans as files.
+    pub fn page_document(&self, page: &str) -> Document {
+        let mut document = self.document(page);
+        let export = self.search.as_ref().map(|(survey, search)| {
+            let answer = self.shown(survey, search);
+            files::export(&self.link, &document, &Capacity { answer, ..survey.capacity.clone() }, page)
+        });
+        document.blocks.push(files::share(&self.link, page));
+        document.blocks.extend(export);
+        document
     }
 }
 
@@ -211,13 +227,20 @@ fn figures(plan: &Plan) -> Block {
             false => format!("{low}–{high}"),
         }
     };
+    const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
     const BAND: &str = "80 % of measured means are expected in this range";
     let mut facts = vec![
         Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
         Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
-        rate("Requests", plan.requests_per_s, "/s"),
-        rate("Output", plan.output_per_s, "tok/s"),
-        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s"),
+        rate("Requests", plan.requests_per_s, "/s", WHOLE),
+        rate("Output", plan.output_per_s, "tok/s", WHOLE),
+        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s", WHOLE),
+        rate(
+            "Output while the load lasts",
+            plan.sustained_output_per_s,
+            "tok/s",
+            "Without the time that the last answers take alone; cost is for this output",
+        ),
         Fact::new(
             "E2E",
             format!("{} ({})", Seconds(plan.e2e.mean).print(), Seconds(plan.e2e.p99).print()),
@@ -225,8 +248,8 @@ fn figures(plan: &Plan) -> Block {
         ),
     ];
     if let Some(power) = &plan.power {
-        facts.push(rate("Power", power.watts, "W"));
-        facts.push(rate("Energy", power.joules_per_output_token, "J/token"));
+        facts.push(rate("Power", power.watts, "W", WHOLE));
+        facts.push(rate("Energy", power.joules_per_output_token, "J/token", WHOLE));
     }
     facts.extend(plan.limits.iter().map(|kept| {
         let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
@@ -244,8 +267,8 @@ fn figures(plan: &Plan) -> Block {
     Block::Facts(super::Facts { id: String::new(), facts })
 }
 
-fn rate(name: &str, value: f64, unit: &'static str) -> Fact {
-    Fact::new(name, Printed { number: count(value), unit }.to_string(), "Of the simulated run")
+fn rate(name: &str, value: f64, unit: &'static str, help: &str) -> Fact {
+    Fact::new(name, Printed { number: count(value), unit }.to_string(), help)
 }
 
 /// Types of GPUs without a plan.

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::document::DocumentView;
 use super::inputs::issue_list;
 use super::parts::renewed;
-use super::state::{Finding, Form, Progress, State, WorkerStatus};
+use super::state::{Finding, Form, PLANS, Progress, State, WorkerStatus};
 use crate::config::Field;
 use crate::study::Topic;
 use crate::study::panel::Panel;
@@ -28,7 +28,7 @@ pub fn Plans() -> impl IntoView {
                 {request_line(state)}
                 <div class="key" role="status">{status}</div>
                 <div aria-live="polite">{marked}</div>
-                <DocumentView id="plans-document" document=document />
+                <DocumentView id=PLANS document=document />
             </section>
         </section>
     }

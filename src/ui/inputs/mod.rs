@@ -158,12 +158,12 @@ fn gpu_count(scenario: &Scenario) -> String {
     }
 }
 
-/// A measured batch has a length per prompt, a histogram has many: the box shows their mean.
+/// What the box holds instead of one length: a batch may have one per prompt, and of a histogram it shows the mean.
 fn mixed(scenario: &Scenario) -> String {
     let bins = scenario.workload.histogram.len();
     match &scenario.workload.isl {
         _ if bins > 0 => format!("mean of a histogram with {bins} pairs of lengths"),
-        Lengths::Each(lengths) => format!("{}; the box has their mean", words::prompts(lengths)),
+        Lengths::Each(lengths) => words::prompts(lengths),
         Lengths::Fixed(_) => String::new(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Dozens of boxes, rendered as one HTML text that reflects the search when created, with one listener for all.
 
+use gloo::utils::document;
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -11,8 +12,8 @@ use super::issues::{issue_list, list_id};
 use super::options;
 use crate::config::catalog::{catalog, offered};
 use crate::config::check::{KV_FORMATS, weight_formats};
-use crate::config::link::Find;
-use crate::config::{Dtype, Field, Issue, Scenario};
+use crate::config::link::{BY_GPU, Find};
+use crate::config::{Dtype, Field, Gpu, Issue, Scenario};
 use crate::find::all;
 use crate::ui::parts::renewed;
 use crate::ui::state::State;
@@ -72,7 +73,10 @@ fn controls(state: State) -> AnyView {
         ),
     ];
     let part = |(html, fields): (String, &'static [Field])| {
-        let found = move || fields.iter().flat_map(|field| state.issues_of(*field)).collect();
+        let found = move || {
+            let all = fields.iter().flat_map(|field| state.issues_of(*field));
+            all.filter(|issue| !options::ordered_gpus().any(|gpu| is_of(issue, gpu))).collect()
+        };
         let issues = issue_list(fields.first().map(|field| list_id(*field)).unwrap_or_default(), found);
         view! { <div inner_html=html></div>{issues} }.into_any()
     };
@@ -85,22 +89,54 @@ fn controls(state: State) -> AnyView {
     view! { <div node_ref=root on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
 }
 
-/// Marks the boxes that `issues` are about: those by GPU if its name is given.
+/// Whether an issue is about the number or price of this GPU, beside which it stands.
+fn is_of(issue: &Issue, gpu: &Gpu) -> bool {
+    // One name may begin another.
+    let (begins, within) = (format!("{} has ", gpu.name), format!(" of {} must ", gpu.name));
+    issue.is_error()
+        && BY_GPU.contains(&issue.field)
+        && (issue.text.starts_with(&begins) || issue.text.contains(&within))
+}
+
+/// Marks the boxes that `issues` are about, and lists those of a GPU below its own.
 fn mark(root: &Element, issues: &[Issue]) {
     let Ok(boxes) = root.query_selector_all("input[type=text][data-wish]") else { return };
     let boxes = (0..boxes.length()).filter_map(|index| boxes.item(index)?.dyn_into::<Element>().ok());
     for element in boxes {
         let data = |name: &str| element.get_attribute(name).unwrap_or_default();
         let (field, gpu) = (Field::from_id(&data("data-wish")), data("data-of"));
-        let named = catalog().gpu(&gpu).map(|gpu| format!(" of {} ", gpu.name));
-        let about = |issue: &Issue| {
-            issue.is_error()
-                && Some(issue.field) == field
-                && named.as_ref().is_none_or(|name| issue.text.contains(name))
+        let gpu = catalog().gpu(&gpu);
+        let about = |issue: &&Issue| {
+            issue.is_error() && Some(issue.field) == field && gpu.is_none_or(|gpu| is_of(issue, gpu))
         };
-        let invalid = issues.iter().any(about);
-        let _ = element.set_attribute("aria-invalid", if invalid { "true" } else { "false" });
+        let own: Vec<&Issue> = issues.iter().filter(about).collect();
+        let was_invalid = element.get_attribute("aria-invalid").is_some_and(|invalid| invalid == "true");
+        let _ = element.set_attribute("aria-invalid", if own.is_empty() { "false" } else { "true" });
+        let list = gpu.and_then(|_| document().get_element_by_id(&issues_id(&element.id())));
+        let Some(list) = list.filter(|_| was_invalid || !own.is_empty()) else { continue };
+        list.set_inner_html(&own.iter().map(|issue| listed(issue)).collect::<String>());
+        if let (false, Ok(Some(fold))) = (was_invalid, element.closest("details")) {
+            let _ = fold.set_attribute("open", "");
+        }
     }
+}
+
+/// As in the other lists of issues.
+fn listed(issue: &Issue) -> String {
+    let text = escaped(&issue.sentence());
+    let parts = text.split('`').enumerate();
+    let text: String = parts
+        .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.into() })
+        .collect();
+    let field = issue.field.id();
+    format!(
+        r#"<li class="issue" data-testid="issue" data-field="{field}" data-severity="error"><span class="mark" aria-hidden="true">✕</span><span><span class="unseen">Error: </span>{text}</span></li>"#
+    )
+}
+
+/// The list of the issues of one GPU's box.
+fn issues_id(input: &str) -> String {
+    format!("{input}-issues")
 }
 
 /// Applies a box's value when it is left, on Enter, or when ticked.
@@ -169,23 +205,20 @@ fn row(field: Field, inside: &str) -> String {
 
 /// For each GPU whether to try it, how many there are, and its price.
 fn gpus(find: &Find) -> String {
-    let one = |gpu: &crate::config::Gpu| {
+    let one = |gpu: &Gpu| {
         let tick = tick(Field::Gpu, find, "", &gpu.id, &gpu.name);
         let number = |field: Field, what: &str, empty: &str| {
-            let label = format!("{}, {what}", gpu.name);
-            typed(
-                &format!("{}-{}", field.id(), gpu.id),
-                field,
-                &gpu.id,
-                &label,
-                &find.number(field, &gpu.id),
-                empty,
-            )
+            let (id, label) = (format!("{}-{}", field.id(), gpu.id), format!("{}, {what}", gpu.name));
+            let issues = issues_id(&id);
+            let list = format!(r#"<ul class="issues" id="{issues}" aria-live="polite"></ul>"#);
+            (typed([&id, &issues], field, &gpu.id, &label, &find.number(field, &gpu.id), empty), list)
         };
         let price = gpu.dollars_per_hour.0.map_or("unknown".into(), decimal);
-        let owned = number(Field::Owned, "GPUs available", "no limit");
-        let price = number(Field::Prices, "$ per GPU-hour", &price);
-        format!("<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>")
+        let (owned, of_owned) = number(Field::Owned, "GPUs available", "no limit");
+        let (price, of_price) = number(Field::Prices, "$ per GPU-hour", &price);
+        format!(
+            "<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>{of_owned}{of_price}"
+        )
     };
     // Each box has them in its own label.
     let head = "<div class=\"priced head\" aria-hidden=true><span>GPU</span><span>Number owned</span><span>$ per hour</span></div>";
@@ -217,13 +250,18 @@ fn wish(field: Field, find: &Find) -> String {
         _ if SETTINGS.contains(&field) => "as below",
         _ => "no limit",
     };
-    row(field, &typed(&format!("vary-{}", field.id()), field, "", field.input().label, text, empty))
+    let (id, issues) = (format!("vary-{}", field.id()), list_id(field));
+    row(field, &typed([&id, &issues], field, "", field.input().label, text, empty))
 }
 
-fn typed(id: &str, field: Field, of: &str, label: &str, text: &str, empty: &str) -> String {
-    // The only text that may come from someone else: a link holds it.
-    let text = text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
-    let (name, issues) = (field.id(), list_id(field));
+/// Text that may come from someone else: a link holds it.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+}
+
+/// A box with the ids of itself and of its issues.
+fn typed([id, issues]: [&str; 2], field: Field, of: &str, label: &str, text: &str, empty: &str) -> String {
+    let (name, text) = (field.id(), escaped(text));
     format!(
         r#"<span class="entry"><input type="text" autocomplete="off" spellcheck="false" id="{id}" data-testid="{id}" data-wish="{name}" data-of="{of}" aria-label="{label}" aria-describedby="{issues}" placeholder="{empty}" value="{text}"></span>"#
     )

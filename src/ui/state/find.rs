@@ -22,6 +22,8 @@ pub struct Finding {
     pub studied: Studied,
     /// Links of plans marked for comparison.
     marked: Vec<String>,
+    /// The fold of their document to open and scroll to; empty if none.
+    pub(super) sought: &'static str,
     /// The last search in Find mode, and its model.
     kept: Find,
     model: String,

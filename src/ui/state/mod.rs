@@ -23,7 +23,7 @@ pub use find::Finding;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
 pub use predict::WorkerStatus;
-pub use study::{OpenStudy, STUDY};
+pub use study::{OpenStudy, PLANS, STUDY};
 pub use sweep::{Progress, Sweep};
 pub use texts::Said;
 pub use theme::ThemeChoice;

@@ -15,6 +15,8 @@ const PAUSE_MS: u32 = 150;
 
 /// The element that holds the open study's document.
 pub const STUDY: &str = "study-document";
+/// The element that holds the plans.
+pub const PLANS: &str = "plans-document";
 
 #[derive(Debug, Clone, Default)]
 pub struct OpenStudy {
@@ -59,6 +61,9 @@ impl State {
 
     /// Shows this panel below the answer, with a fold of its study opened.
     pub fn show(self, panel: Panel, fold: &str) {
+        if let Some(of_plans) = panel.fold_of_plans().filter(|_| self.finding.get_untracked()) {
+            return self.plans.update(|plans| plans.sought = of_plans);
+        }
         self.study.update(|study| {
             if study.panel != panel {
                 let OpenStudy { id, finding, asked, .. } = *study;
@@ -104,8 +109,11 @@ impl State {
 
     /// The fold to open and scroll to in the document of `holder`, returned once.
     pub fn take_sought(self, holder: &str) -> String {
-        let take = |study: &mut OpenStudy| std::mem::take(&mut study.sought);
-        let sought = (holder == STUDY).then(|| self.study.try_update_untracked(take)).flatten();
+        let sought = match holder {
+            STUDY => self.study.try_update_untracked(|study| std::mem::take(&mut study.sought)),
+            PLANS => self.plans.try_update_untracked(|plans| std::mem::take(&mut plans.sought).to_owned()),
+            _ => None,
+        };
         sought.unwrap_or_default()
     }
 }

@@ -67,7 +67,7 @@ fn plain(id: &str, name: &str, time: Seconds, share: f64) -> KernelRow {
 fn cells(kernel: &KernelLine) -> Vec<String> {
     let flops = if kernel.flops.0 > 0.0 { kernel.flops.print().to_string() } else { "–".into() };
     vec![
-        words::resource(kernel.limit).into(),
+        words::bound(kernel).into(),
         percent(kernel.efficiency).to_string(),
         format!("{} × {}", count(kernel.count as f64), kernel.time.print()),
         flops,

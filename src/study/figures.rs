@@ -78,7 +78,7 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
 }
 
 /// The figures of a plan; without a plan, all names without values.
-pub fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
+fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
     let bands = plan.and_then(|plan| plan.bands.as_ref());
     let tpot = plan.and_then(|plan| plan.tpot);
     let mut all: Vec<Figure> = [
@@ -105,6 +105,22 @@ pub fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
     ]);
     all.extend(power(plan.and_then(|of| of.power.as_ref())));
     all
+}
+
+/// The columns of a plan in a machine-readable table; without a plan, their names with empty values.
+pub fn plan_columns(plan: Option<&Plan>) -> (Vec<String>, Vec<String>) {
+    let text = |get: fn(&Plan) -> String| plan.map(get).unwrap_or_default();
+    let named = [
+        ("name", text(|of| of.name.clone())),
+        ("gpu", text(|of| of.gpu.clone())),
+        ("gpus", text(|of| of.gpus.to_string())),
+        ("replicas", text(|of| of.replicas.to_string())),
+        ("link", text(|of| of.link.clone())),
+    ];
+    let (names, values) = columns(&plan_figures(plan));
+    let (first, texts): (Vec<String>, Vec<String>) =
+        named.into_iter().map(|(name, text)| (name.to_owned(), text)).unzip();
+    ([first, names].concat(), [texts, values].concat())
 }
 
 /// Column names of a machine-readable table, and the values of an answer.

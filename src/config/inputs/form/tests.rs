@@ -1,0 +1,149 @@
+use super::*;
+
+fn isl() -> &'static Input {
+    Field::Isl.input()
+}
+
+#[test]
+fn invalid_text_stays_in_the_box_and_the_last_valid_number_applies() {
+    let mut form = Form::from_link("");
+    form.type_text(isl(), "2048".into());
+    form.type_text(isl(), "2048x".into());
+    form.leave(isl());
+    assert_eq!(form.text(isl()), "2048x");
+    assert_eq!(form.scenario().workload.mean_prompt(), Some(2048.0));
+    assert!(form.has_bad_draft());
+    assert_eq!(form.issues().len(), 1);
+
+    form.set(Field::Isl, 512.0);
+    assert_eq!(form.text(isl()), "512");
+    assert!(!form.has_bad_draft() && form.issues().is_empty());
+}
+
+#[test]
+fn a_number_out_of_range_stays_typed_and_out_of_the_link() {
+    let limit = Field::SloTtft.input();
+    for address in ["v=1", "v=1&st=99999999999"] {
+        let mut form = Form::from_link(address);
+        for text in ["99999999999", "abc"] {
+            form.type_text(limit, text.into());
+            form.leave(limit);
+            assert_eq!((form.text(limit).as_str(), form.link().as_str()), (text, "v=1"));
+            assert!(form.issues().len() == 1 && form.issues()[0].text.contains(text), "{:?}", form.issues());
+        }
+    }
+    let mut form = Form::from_link("v=1");
+    form.type_text(Field::Concurrency.input(), "100200".into());
+    assert!(form.has_bad_draft() && form.link() == "v=1");
+}
+
+#[test]
+fn leaving_a_box_normalises_a_valid_number() {
+    let mut form = Form::from_link("");
+    form.type_text(isl(), " 4 096".into());
+    assert_eq!(form.text(isl()), " 4 096");
+    form.leave(isl());
+    assert_eq!(form.text(isl()), "4096");
+}
+
+#[test]
+fn lengths_of_a_batch_are_not_read_as_thousands_silently() {
+    let said = |address: &str| {
+        let mut form = Form::from_link(address);
+        form.type_text(isl(), "100,200".into());
+        form.leave(isl());
+        assert!(!form.has_bad_draft() && form.text(isl()) == "100200");
+        form.issues().iter().map(|issue| issue.text.clone()).collect::<Vec<_>>()
+    };
+    assert!(
+        said("b=2")[0].contains("read as 100200; as a list of lengths write 100x1,200"),
+        "{:?}",
+        said("b=2")
+    );
+    assert_eq!(said("c=2"), [""; 0]);
+}
+
+#[test]
+fn the_prompts_of_a_batch_are_typed_as_links_write_them() {
+    for (typed, shown) in [("128x4, 1024x2", "128x4,1024x2"), ("100x1,200", "100,200"), ("64X6", "64x6")] {
+        let mut form = Form::from_link("b=6");
+        form.type_text(isl(), typed.into());
+        assert_eq!(form.text(isl()), typed);
+        form.leave(isl());
+        assert_eq!((form.text(isl()).as_str(), form.issues()), (shown, &[][..]));
+        assert_eq!(form.link(), format!("v=1&isl={shown}&b=6"));
+    }
+    let refused = |address: &str, typed: &str| {
+        let mut form = Form::from_link(address);
+        form.type_text(isl(), typed.into());
+        form.leave(isl());
+        assert!(form.has_bad_draft() && form.text(isl()) == typed, "{typed}");
+        form.issues()[0].text.clone()
+    };
+    assert!(refused("c=6", "128x4,1024x2").ends_with("only a static batch takes a list of lengths"));
+    for typed in ["128x", "128x4,0x2", ",", "x"] {
+        assert!(refused("b=6", typed).ends_with("such as 128x4,1024"), "{typed}");
+    }
+}
+
+#[test]
+fn an_emptied_optional_box_is_the_catalogs_figure() {
+    let mut form = Form::from_link("");
+    form.type_text(Field::Price.input(), "3".into());
+    assert_eq!(form.scenario().overrides.price, Some(3.0));
+    form.type_text(Field::Price.input(), String::new());
+    assert_eq!(form.scenario().overrides.price, None);
+    assert!(form.issues().is_empty());
+}
+
+#[test]
+fn a_choice_resets_excluded_inputs_with_a_note() {
+    let mut form = Form::from_link("#m=qwen3-30b-a3b&tp=4&ep=4&dp=x");
+    assert!(form.shows(Field::Ep) && form.shows(Field::Dp) && form.has_bad_draft());
+    form.choose(Field::Model, |scenario| scenario.model = ModelChoice::Catalog("qwen3-32b".into()));
+    assert_eq!((form.scenario().ep, form.has_bad_draft()), (1, false));
+    assert!(!form.shows(Field::Ep) && !form.shows(Field::Dp));
+    let notes: Vec<&str> = form.issues().iter().map(|issue| &*issue.text).collect();
+    assert!(notes[0].starts_with("Expert parallel was reset from 4 to 1"), "{notes:?}");
+    assert!(notes[1].starts_with("Attention data parallel was reset"), "{notes:?}");
+    assert!(form.issues().iter().all(|issue| issue.field == Field::Model && !issue.is_error()));
+}
+
+#[test]
+fn unreadable_values_are_shown_at_their_input() {
+    let form = Form::from_link("#r=1,5&bu=x&ep=y");
+    for field in [Field::Rate, Field::Burstiness, Field::Ep, Field::Concurrency] {
+        assert!(form.shows(field), "{field:?}");
+    }
+    assert_eq!(form.text(Field::Rate.input()), "1,5");
+    // A comparison does not block the prediction.
+    assert!(!Form::from_link("#vs=m~").has_bad_draft());
+    // Another load or length replaces what could not be read.
+    let mut form = Form::from_link("#r=1,5&hl=5");
+    form.set(Field::Concurrency, 8.0);
+    form.set(Field::Osl, 8.0);
+    assert!(!form.has_bad_draft() && !form.shows(Field::Rate) && form.issues().is_empty());
+}
+
+#[test]
+fn only_a_page_without_a_link_is_fresh() {
+    let load = |address: &str| Form::opened(address).scenario().workload.load;
+    for address in ["https://example.org/", "https://example.org/?utm=x", "https://example.org/#", ""] {
+        assert_eq!(load(address), Load::Rate(4.0), "{address}");
+    }
+    for address in ["https://example.org/#v=1", "https://example.org/?tp=2", "https://example.org/#future=1"]
+    {
+        assert_eq!(load(address), Load::Concurrency(16), "{address}");
+    }
+}
+
+#[test]
+fn an_edit_unpins_the_release() {
+    let mut form = Form::from_link("#v=1&isl=300&d=2026-01-01");
+    assert_eq!(form.link(), "v=1&isl=300&d=2026-01-01");
+    assert_eq!(form.pinned_link("2026-02-02".into()), "v=1&isl=300&d=2026-02-02");
+    assert!(form.then_and_now("2026-01-01").is_none() && form.then_and_now("2026-02-02").is_some());
+    form.set(Field::Isl, 300.0);
+    assert_eq!(form.link(), "v=1&isl=300");
+    assert!(form.then_and_now("2026-02-02").is_none());
+}

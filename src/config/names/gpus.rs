@@ -1,0 +1,100 @@
+//! GPUs as people and drivers write them: `RTX 4090`, `NVIDIA A100-SXM4-80GB`, `B200`.
+
+use crate::config::Gpu;
+use crate::config::catalog::{Catalog, catalog};
+
+/// Words that name makers and brands, which ids and people leave out.
+const BRANDS: [&str; 8] = ["nvidia", "amd", "intel", "geforce", "rtx", "tesla", "instinct", "gpu"];
+
+impl Catalog {
+    /// The GPU of this id or name, in any case and with any marks between its words; or the only one whose name begins
+    /// with these words.
+    pub fn gpu_named(&self, text: &str) -> Option<&Gpu> {
+        let only = || match self.gpus_named(text)[..] {
+            [only] => Some(only),
+            _ => None,
+        };
+        self.gpu(text).or_else(only)
+    }
+
+    /// Those that a name may mean.
+    pub fn gpus_named(&self, text: &str) -> Vec<&Gpu> {
+        let asked = words(text);
+        let of = |is: fn(&[String], &[String]) -> bool| -> Vec<&Gpu> {
+            let named = |gpu: &&Gpu| is(&words(&gpu.id), &asked) || is(&words(&gpu.name), &asked);
+            self.gpus.gpus.iter().filter(named).collect()
+        };
+        let whole = of(|own, asked| own.concat() == asked.concat());
+        if !whole.is_empty() || asked.is_empty() { whole } else { of(|own, asked| own.starts_with(asked)) }
+    }
+}
+
+/// In lower case, without brands. Generations of a socket share its name.
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_alphanumeric());
+    let bare = words.map(|word| if word.starts_with("sxm") { "sxm" } else { word.trim_start_matches("rtx") });
+    bare.filter(|word| !word.is_empty() && !BRANDS.contains(word)).map(str::to_owned).collect()
+}
+
+/// The id that the catalog has for a GPU's name; the text itself if it names none, or several.
+pub fn gpu_id(text: &str) -> &str {
+    catalog().gpu_named(text).map_or(text, |gpu| &gpu.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_found_by_every_way_to_write_it() {
+        for (text, id) in [
+            ("h200-sxm", "h200-sxm"),
+            ("H200 SXM", "h200-sxm"),
+            ("h200", "h200-sxm"),
+            ("B200", "b200"),
+            ("NVIDIA B200", "b200"),
+            ("RTX 4090", "rtx-4090"),
+            ("GeForce RTX 4090", "rtx-4090"),
+            ("rtx4090", "rtx-4090"),
+            ("RTX 4080 Super", "rtx-4080-super"),
+            ("RTX 4080", "rtx-4080"),
+            ("A6000", "rtx-a6000"),
+            ("RTX A6000", "rtx-a6000"),
+            ("NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"),
+            ("H100 SXM5", "h100-sxm"),
+            ("H100_PCIe", "h100-pcie"),
+            ("AMD Instinct MI300X", "mi300x"),
+            ("L40S", "l40s"),
+            ("DGX Spark", "gb10"),
+            ("RTX 6000 Ada", "rtx-6000-ada"),
+        ] {
+            assert_eq!(gpu_id(text), id, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_id_and_name_of_the_catalog_is_its_own() {
+        for gpu in &catalog().gpus.gpus {
+            for text in [gpu.id.to_uppercase(), gpu.name.clone()] {
+                assert_eq!(gpu_id(&text), gpu.id, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_of_several_or_of_none_stays_as_it_is() {
+        for (text, several) in [
+            ("H100", &["h100-pcie", "h100-nvl", "h100-sxm"][..]),
+            ("RTX PRO 6000", &["rtx-pro-6000-server", "rtx-pro-6000-workstation", "rtx-pro-6000-max-q"]),
+            ("H100 SXM 40GB", &[]),
+            ("H10", &[]),
+            ("NVIDIA", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(gpu_id(text), text);
+            let ids: Vec<&str> = catalog().gpus_named(text).into_iter().map(|gpu| &*gpu.id).collect();
+            assert_eq!(ids, several, "{text}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Names of GPUs that have several words: `RTX 4090`, `H200 SXM`.
+
+use std::cmp::Reverse;
+
+use crate::config::catalog::catalog;
+
+/// The text with the ids of these GPUs in place of their names.
+pub fn by_id(text: &str) -> String {
+    let gpus = catalog().gpus.gpus.iter();
+    let names =
+        gpus.flat_map(|gpu| [gpu.name.to_lowercase(), gpu.id.replace('-', " ")].map(|name| (name, &*gpu.id)));
+    let mut names: Vec<(String, &str)> = names.filter(|(name, _)| name.contains(' ')).collect();
+    // One may begin another: `RTX 4080`, `RTX 4080 SUPER`.
+    names.sort_by_key(|(name, _)| Reverse(name.len()));
+    names.into_iter().fold(text.to_owned(), |text, (name, id)| replaced(&text, &name, id))
+}
+
+/// Whole words only, in any case.
+fn replaced(text: &str, name: &str, id: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let (mut all, mut done) = (String::new(), 0);
+    for (at, _) in lower.match_indices(name) {
+        let is_part =
+            |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '-');
+        let end = at + name.len();
+        if !is_part(lower[..at].chars().next_back()) && !is_part(lower[end..].chars().next()) {
+            all += &text[done..at];
+            all += id;
+            done = end;
+        }
+    }
+    all + &text[done..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_several_words_become_ids() {
+        for (text, wanted) in [
+            ("5 rps on RTX 4090", "5 rps on rtx-4090"),
+            ("8 x GeForce RTX 4080 SUPER, H200 SXM", "8 x rtx-4080-super, h200-sxm"),
+            ("A100 SXM4 80GB or a100 pcie 80gb", "a100-sxm-80gb or a100-pcie-80gb"),
+            ("h100 b200, RTX 40900, H100 SXM5", "h100 b200, RTX 40900, H100 SXM5"),
+            ("İ H200 SXM", "İ h200-sxm"),
+        ] {
+            assert_eq!(by_id(text), wanted);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What a request leaves as it was asked before, which its line does not show.
+
+use crate::config::link::{BY_GPU, Find, Link, VARIES};
+use crate::config::{Field, Issue, excerpt};
+
+const LIMITS: [Field; 3] = [Field::SloTtft, Field::SloTpot, Field::SloE2e];
+const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
+
+/// The limits of `link` and the wishes of `before` that the line does not state, in a note.
+pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Option<Issue> {
+    let limit = |field: Field| {
+        let input = field.input();
+        let unit = input.number.as_ref().map_or("", |number| number.unit);
+        Some(format!("`{}` {} {unit}", field.id(), input.get(link)?))
+    };
+    let wish = |field: Field| Some(format!("`{}` {}", field.id(), excerpt(before.get(field)?)));
+    let limits = LIMITS.into_iter().filter(|field| !stated(*field)).filter_map(limit);
+    let wishes =
+        VARIES.into_iter().chain(BY_GPU).chain(OTHERS).filter(|field| !stated(*field)).filter_map(wish);
+    let all: Vec<String> = limits.chain(wishes).collect();
+    let text = format!("still as asked before: {}; the form changes or clears them", all.join(", "));
+    (!all.is_empty()).then(|| Issue::note(Field::Vary, text))
+}
