@@ -144,6 +144,14 @@ impl Source {
     }
 
     /// The session of request `id`, if there are sessions.
+    /// Consecutive requests that arrive as one.
+    pub fn turns(&self) -> usize {
+        match self {
+            Self::Sessions { turns, .. } => *turns,
+            Self::Open { .. } | Self::Closed { .. } => 1,
+        }
+    }
+
     pub fn session(&self, id: usize) -> Option<u32> {
         match self {
             Self::Sessions { turns, .. } => Some((id / turns) as u32),

@@ -188,10 +188,13 @@ impl Timeline {
     }
 }
 
-/// Tracks the queue at every arrival.
+/// Tracks the queue at every arrival; of sessions, at their first turn: when no more of them begin, the queue of an
+/// overloaded system shrinks, while turns still arrive.
 #[derive(Debug, Default)]
 pub(super) struct QueueWatch {
+    /// Arrivals, and requests of each.
     count: usize,
+    turns: usize,
     seen: usize,
     /// Sums of queue lengths, per quarter of the arrivals.
     waiting: [f64; 4],
@@ -206,11 +209,14 @@ const GROWTH: f64 = 0.05;
 const LEAST_GROWTH: f64 = 8.0;
 
 impl QueueWatch {
-    pub fn new(count: usize) -> Self {
-        Self { count, ..Self::default() }
+    pub fn new(requests: usize, turns: usize) -> Self {
+        Self { count: requests / turns.max(1), turns, ..Self::default() }
     }
 
-    pub fn arrival(&mut self, time: f64, waiting: u32, finished: u64) {
+    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32, finished: u64) {
+        if !id.is_multiple_of(self.turns) {
+            return;
+        }
         self.waiting[(4 * self.seen / self.count.max(1)).min(3)] += f64::from(waiting);
         self.seen += 1;
         if self.seen <= self.count.div_ceil(2) {
@@ -229,7 +235,7 @@ impl QueueWatch {
             return None;
         }
         Some(Saturation {
-            offered_per_s: (self.count / 2) as f64 / span,
+            offered_per_s: (self.count / 2 * self.turns) as f64 / span,
             served_per_s: (self.end.1 - self.half.1) as f64 / span,
             backlog: self.backlog,
         })

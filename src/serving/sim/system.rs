@@ -85,6 +85,7 @@ impl<'a> System<'a> {
             held: vec![None; if decode.is_some() { requests.len() } else { 0 }],
             requests,
             states,
+            watch: QueueWatch::new(requests.len(), source.turns()),
             source,
             served: requests.iter().map(unserved).collect(),
             arrived: 0,
@@ -93,7 +94,6 @@ impl<'a> System<'a> {
             counted: 0.0,
             limits,
             timeline: Timeline::new(limits.moments),
-            watch: QueueWatch::new(requests.len()),
         })
     }
 
@@ -152,7 +152,7 @@ impl<'a> System<'a> {
         self.count_queue(time);
         let id = self.source.take();
         let waiting = self.waiting();
-        self.watch.arrival(time, waiting, self.finished);
+        self.watch.arrival(id, time, waiting, self.finished);
         self.arrived += 1;
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);
