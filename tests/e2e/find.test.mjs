@@ -175,6 +175,20 @@ pageTest("a number with a decimal comma is kept, marked and named in its row", {
   assert.equal(await page.getByTestId("issue").and(page.locator("[data-field=owned]")).count(), 0);
 });
 
+pageTest("Share gives the link of the search, and Export its plans", { timeout }, async ({ page, open }) => {
+  await open(link);
+  await found(page);
+  await page.getByTestId("open-share").click();
+  const shared = await page.getByTestId("plans-share-link").textContent();
+  assert.match(shared, /\/#v=1&isl=512&osl=64&r=8&.*&f=gpu~l40s,h100-sxm~engine~vllm$/);
+  await page.getByTestId("open-export").click();
+  const rowsOfCsv = (await page.getByTestId("plans-csv").textContent()).trim().split("\n");
+  assert.ok(rowsOfCsv.length > (await rows(page).count()), `${rowsOfCsv}`);
+  assert.ok(JSON.parse(await page.getByTestId("plans-json").textContent()).plans.length > 0);
+  assert.equal(await page.getByTestId("plans-status").getAttribute("data-progress"), "done");
+  await page.screenshot({ path: `${screenshots}/find-export.png` });
+});
+
 pageTest("Find lists GPUs in the order of the list of GPUs", { timeout }, async ({ page, open }) => {
   await open(small);
   await settled(page);

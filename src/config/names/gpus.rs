@@ -4,7 +4,7 @@ use crate::config::Gpu;
 use crate::config::catalog::{Catalog, catalog};
 
 /// Words that name makers and brands, which ids and people leave out.
-const BRANDS: [&str; 8] = ["nvidia", "amd", "intel", "geforce", "rtx", "tesla", "instinct", "gpu"];
+const BRANDS: [&str; 7] = ["nvidia", "amd", "intel", "geforce", "tesla", "instinct", "gpu"];
 
 impl Catalog {
     /// The GPU of this id or name, in any case and with any marks between its words; or the only one whose name begins
@@ -20,21 +20,37 @@ impl Catalog {
     /// Those that a name may mean.
     pub fn gpus_named(&self, text: &str) -> Vec<&Gpu> {
         let asked = words(text);
-        let of = |is: fn(&[String], &[String]) -> bool| -> Vec<&Gpu> {
-            let named = |gpu: &&Gpu| is(&words(&gpu.id), &asked) || is(&words(&gpu.name), &asked);
-            self.gpus.gpus.iter().filter(named).collect()
-        };
-        let whole = of(|own, asked| own.concat() == asked.concat());
-        if !whole.is_empty() || asked.is_empty() { whole } else { of(|own, asked| own.starts_with(asked)) }
+        let joined = asked.replace(' ', "");
+        let mut found = Vec::new();
+        for whole in [true, false] {
+            for gpu in &self.gpus.gpus {
+                let is = |name: &str| {
+                    let own = words(name);
+                    if whole { own.replace(' ', "") == joined } else { own.starts_with(&asked) }
+                };
+                if !asked.is_empty() && (is(&gpu.id) || is(&gpu.name)) {
+                    found.push(gpu);
+                }
+            }
+            if !found.is_empty() {
+                break;
+            }
+        }
+        found
     }
 }
 
-/// In lower case, without brands. Generations of a socket share its name.
-fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
-    let words = lower.split(|letter: char| !letter.is_alphanumeric());
-    let bare = words.map(|word| if word.starts_with("sxm") { "sxm" } else { word.trim_start_matches("rtx") });
-    bare.filter(|word| !word.is_empty() && !BRANDS.contains(word)).map(str::to_owned).collect()
+/// In lower case, each followed by a space, without brands. Generations of a socket share its name.
+fn words(text: &str) -> String {
+    let mut all = String::new();
+    for word in text.to_ascii_lowercase().split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()) {
+        let word = if word.starts_with("sxm") { "sxm" } else { word.strip_prefix("rtx").unwrap_or(word) };
+        if !word.is_empty() && !BRANDS.contains(&word) {
+            all += word;
+            all.push(' ');
+        }
+    }
+    all
 }
 
 /// The id that the catalog has for a GPU's name; the text itself if it names none, or several.

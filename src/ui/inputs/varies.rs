@@ -123,11 +123,7 @@ fn mark(root: &Element, issues: &[Issue]) {
 
 /// As in the other lists of issues.
 fn listed(issue: &Issue) -> String {
-    let text = escaped(&issue.sentence());
-    let parts = text.split('`').enumerate();
-    let text: String = parts
-        .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.into() })
-        .collect();
+    let text = escaped(&issue.sentence().replace('`', ""));
     let field = issue.field.id();
     format!(
         r#"<li class="issue" data-testid="issue" data-field="{field}" data-severity="error"><span class="mark" aria-hidden="true">✕</span><span><span class="unseen">Error: </span>{text}</span></li>"#
