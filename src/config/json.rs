@@ -8,6 +8,8 @@ use serde::Deserializer as _;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use super::objects::from_json;
+
 /// Largest text read. Published configs are at most about 60 KB.
 pub const MAX_BYTES: usize = 1 << 20;
 
@@ -63,9 +65,22 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Reads a record from parsed JSON, or says which field does not fit and why.
+/// Reads a record from parsed JSON, or says which field does not fit and why. By way of its text: one parser of a
+/// record is enough to download.
 pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|fault| fault.to_string())
+    let text = value.to_string();
+    from_json(&text).map_err(|fault| {
+        let why = fault.to_string();
+        let why = why.split(" at line ").next().unwrap_or(&why);
+        // What is missing or unknown is named by the fault.
+        let key = text.get(..fault.column()).filter(|_| why.starts_with("invalid")).and_then(last_key);
+        key.map_or_else(|| why.to_owned(), |key| format!("{key}: {why}"))
+    })
+}
+
+/// The last key in the beginning of a JSON text.
+fn last_key(text: &str) -> Option<&str> {
+    text.rsplit_once("\":")?.0.rsplit('"').next()
 }
 
 /// Splits off the first JSON value; returns the whole text if it does not start with one.
