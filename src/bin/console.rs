@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, Subcommand};
 use clap_complete::Shell;
+use rooflight::chart::csv;
 use rooflight::config::Issue;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::efficiency::{Efficiencies, Rows};
@@ -43,11 +44,7 @@ pub fn print(text: &str) -> std::io::Result<()> {
 
 /// One line of CSV, without the line break.
 pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
-    let mut writer =
-        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-    // Writing to memory does not fail.
-    let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
-    String::from_utf8_lossy(&written).trim_end_matches('\n').to_owned()
+    csv(cells, Vec::<Vec<String>>::new()).trim_end_matches('\n').to_owned()
 }
 
 pub fn print_issues(issues: &[Issue]) {
