@@ -70,7 +70,7 @@ fn the_network_is_said_to_be_specified_and_not_measured() {
     let issue = issues.iter().find(|issue| issue.field == Field::Tp).expect("a warning");
     assert!(!issue.is_error());
     assert!(
-        issue.text.starts_with("16 x 1 is 16 GPUs, but NVLink connects at most 8 of H100 SXM"),
+        issue.text.starts_with("16 × 1 is 16 GPUs, but NVLink connects at most 8 of H100 SXM"),
         "{}",
         issue.text
     );

@@ -3,7 +3,7 @@
 use crate::config::catalog::Physics;
 use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
-use crate::units::{Bytes, GIB, decimal, fixed};
+use crate::units::{Bytes, GIB, count};
 
 use super::memory::memory;
 use super::report::Memory;
@@ -128,10 +128,10 @@ pub fn verdict(
     if demand.sequence_tokens > kv_tokens {
         let text = format!(
             "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}{}",
-            decimal(demand.sequence_tokens),
+            count(demand.sequence_tokens),
             sequence.print(),
             memory.kv_room.print(),
-            decimal(kv_tokens),
+            count(kv_tokens),
             may_start(memory, sequence),
             smallest_change(setup, physics, demand)?,
         );
@@ -206,10 +206,10 @@ fn batch_verdict(
     let largest = (memory.kv_tokens * prompts / demand.kv_tokens).floor();
     let text = format!(
         "Does not fit: a batch of {} needs {} of KV cache, and {} are left. Use at most {} prompts. {}",
-        decimal(prompts),
+        count(prompts),
         memory.kv_needed.print(),
         memory.kv_room.print(),
-        decimal(largest),
+        count(largest),
         smallest_change(setup, physics, demand)?,
     );
     Ok((None, vec![Issue::error(Field::Batch, text)]))
@@ -235,13 +235,15 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
     let mut issues = Vec::new();
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
-            (format!("the KV cache holds {} tokens", decimal(memory.kv_tokens)), setup.load.size())
+            (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.load.size())
         } else {
-            (format!("the engine runs at most {} sequences", fixed(by_cap, 0)), Field::MaxSeqs)
+            (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs)
         };
-        let (running, clients) = (fixed(running, 0), fixed(clients, 0));
-        let text =
-            format!("{running} of {clients} requests run at once on a replica, the rest wait: {cause}.");
+        let text = format!(
+            "{} of {} requests run at once on a replica, the rest wait: {cause}.",
+            count(running),
+            count(clients)
+        );
         issues.push(Issue::warning(field, text));
     }
     (running, issues)

@@ -84,8 +84,8 @@ pub(super) struct Served {
 
 /// Positions at which a static batch's decode is evaluated; time is linear in between.
 const DECODE_SAMPLES: u64 = 5;
-/// Candidate decode steps per octave of batch size.
-const DECODE_SIZES: u32 = 2;
+/// Candidate decode steps per octave of batch size, and in the largest one, where most closed loops are.
+const DECODE_SIZES: [u32; 2] = [2, 4];
 
 /// Plans `setup` and collects the rows for the models.
 ///
@@ -237,7 +237,12 @@ fn decode_steps(
         let batch = Batch::decode(count, past).verifying(setup.drafts.drafted);
         Ok((count, PlannedStep::new(setup, physics, batch, rows)?))
     };
-    octaves(1, most, DECODE_SIZES).into_iter().map(step).collect()
+    sizes(most).into_iter().map(step).collect()
+}
+
+fn sizes(most: u64) -> Vec<u64> {
+    let ([each, last], half) = (DECODE_SIZES, most.div_ceil(2));
+    octaves(1, half, each).into_iter().chain(octaves(half, most, last).into_iter().skip(1)).collect()
 }
 
 fn prompt_of(setup: &Setup) -> u64 {
@@ -262,6 +267,17 @@ fn samples(count: u64, most: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_largest_batches_are_never_far_from_a_planned_step() {
+        for most in [1_u64, 2, 3, 7, 32, 100, 256] {
+            for size in most.div_ceil(2)..=most {
+                let far = |planned: &u64| (*planned as f64 / size as f64).ln().abs();
+                let near = sizes(most).iter().map(far).fold(f64::INFINITY, f64::min);
+                assert!(near < 0.12, "{size} of {most}: {near}");
+            }
+        }
+    }
 
     #[test]
     fn samples_span_the_range() {

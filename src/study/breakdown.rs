@@ -32,7 +32,11 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     let mut blocks = Vec::new();
     for pass in &report.passes {
-        blocks.push(Block::heading(format!("{}: {} per step", words::phase(pass.phase), pass.time.print())));
+        blocks.push(Block::heading(format!(
+            "{}: {} per step by the physics alone",
+            words::phase(pass.phase),
+            pass.time.print()
+        )));
         blocks.push(Block::text(&pass.sentence));
         blocks.extend(by_part(pass));
         blocks.extend(by_kernel(pass));

@@ -18,7 +18,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: String, change: &dyn Fn(&mut Scenario)| cases.push(Case::edited(name, base, change));
     for tp in degrees(base) {
-        add(format!("TP {tp}"), &|scenario| edit::tp(scenario, tp));
+        add(edit::layout(base, tp), &|scenario| edit::tp(scenario, tp));
     }
     let stage = edit::stage(base);
     for (name, ep) in [("EP-sharded experts", stage), ("TP-sharded experts", 1)] {
@@ -32,7 +32,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         // The most common use of smaller weights: the same on fewer GPUs.
         if base.tp > 1 && base.tp.is_multiple_of(2) {
             let half = base.tp / 2;
-            add(format!("TP {half} with weights in {}", dtype.name()), &|scenario| {
+            add(format!("{} with weights in {}", edit::layout(base, half), dtype.name()), &|scenario| {
                 scenario.weights = Some(dtype);
                 edit::tp(scenario, half);
             });
@@ -45,8 +45,11 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         add(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
     }
     if stage > 1 && base.has_experts() {
-        let (name, tp, dp) = if base.dp > 1 { ("TP", stage, 1) } else { ("Attention DP", 1, stage) };
-        add(format!("{name} {stage}"), &|scenario| (scenario.tp, scenario.dp) = (tp, dp));
+        let (name, tp, dp) = match base.dp {
+            1 => (format!("Attention DP {stage}"), 1, stage),
+            _ => (format!("TP {stage}, DP 1"), stage, 1),
+        };
+        add(name, &|scenario| (scenario.tp, scenario.dp) = (tp, dp));
     }
     if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
         for budget in [setup.token_budget / 2, setup.token_budget.saturating_mul(2)] {
@@ -280,6 +283,8 @@ mod tests {
             assert!(has(&experts, what), "{what} is not among {experts:?}");
         }
         assert_eq!(experts.iter().filter(|name| name.starts_with("Token budget")).count(), 2);
+        let ranks = tried("v=1&m=deepseek-r1&g=b200&dp=8&ep=8");
+        assert!(has(&ranks, "TP 8, DP 8, 64 GPUs") && has(&ranks, "TP 8, DP 1"), "{ranks:?}");
         let dense = tried("v=1&m=llama-3.3-70b-instruct&tp=4");
         assert!(!has(&dense, "Attention DP") && !has(&dense, "2 draft tokens"), "{dense:?}");
     }

@@ -9,7 +9,7 @@ use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::{Dtype, Field, Load, ModelChoice, Scenario};
+use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, check};
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves, and shares of the form's rate.
@@ -17,18 +17,19 @@ const CLIENTS: [f64; 6] = [1.0, 4.0, 16.0, 64.0, 128.0, 256.0];
 const RATES: [f64; 6] = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 const HEIGHT: u32 = 260;
 /// GPUs offered with one click, other than the form's.
-const SUGGESTED: [&str; 5] = ["h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "l40s"];
+const SUGGESTED: [&str; 6] = ["h100-sxm", "h200-sxm", "b200", "b300", "a100-sxm-80gb", "l40s"];
 /// The configurations by name, the one on the form first.
 const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
 const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
 
-/// Those of the link; to begin with, another GPU and another engine.
+/// Those of the link; to begin with, another GPU and another engine that can run the format.
 pub fn shown(link: &Link) -> Vec<Scenario> {
     if !link.compared.is_empty() {
         return link.compared.clone();
     }
     let (gpus, engines) = (other_gpus(&link.scenario), other_engines(&link.scenario));
-    let firsts = [gpus, engines].map(|all| all.into_iter().next());
+    let runs = |case: &Case| check(&case.scenario, catalog()).0.is_some();
+    let firsts = [gpus, engines].map(|all| all.into_iter().find(runs));
     firsts.into_iter().flatten().map(|case| case.scenario).collect()
 }
 
@@ -225,8 +226,8 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
     });
     let remove = others.map(|index| link("remove", index, |link, index| drop(link.compared.remove(index))));
     [
-        row("", std::iter::once("on the form".into()).chain(swap)),
-        row("", std::iter::once(Span::default()).chain(remove)),
+        row("Move", std::iter::once("on the form".into()).chain(swap)),
+        row("Remove", std::iter::once(Span::default()).chain(remove)),
     ]
 }
 

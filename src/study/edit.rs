@@ -17,6 +17,14 @@ pub fn engine(scenario: &mut Scenario, engine: &Engine) {
     (overrides.token_budget, overrides.max_seqs, overrides.memory_share) = (None, None, None);
 }
 
+/// `TP 8`; beside attention DP, where TP multiplies the GPUs, `TP 8, DP 8, 64 GPUs`.
+pub fn layout(base: &Scenario, tp: u32) -> String {
+    match base.dp {
+        1 => format!("TP {tp}"),
+        dp => format!("TP {tp}, DP {dp}, {} GPUs", Scenario { tp, ..base.clone() }.gpus()),
+    }
+}
+
 /// EP never exceeds the GPUs available.
 pub fn tp(scenario: &mut Scenario, tp: u32) {
     scenario.tp = tp;

@@ -4,8 +4,8 @@ use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, clients};
 use super::rank::{self, SURE};
 use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
-use crate::config::Load;
 use crate::config::link::Link;
+use crate::config::{Load, Scenario};
 use crate::units::{Order, chance, count};
 
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
@@ -22,13 +22,12 @@ struct FrontierPoint<'a> {
 
 /// One replica at every degree, with every number of clients.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
-    let base = &link.scenario;
+    let base = &Scenario { replicas: 1, ..link.scenario.clone() };
     let case = |(tp, clients): (u32, u32)| {
-        Case::edited(format!("TP {tp}"), base, |scenario| {
+        Case::edited(edit::layout(base, tp), base, |scenario| {
             scenario.tp = tp;
             // Experts stay EP-sharded or TP-sharded.
             scenario.ep = if base.ep > 1 { edit::stage(scenario) } else { 1 };
-            scenario.replicas = 1;
             scenario.workload.load = Load::Concurrency(clients);
         })
     };
@@ -112,7 +111,7 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
     let at = |point: &FrontierPoint<'_>| (point.per_user, point.per_gpu);
     let degree = |tp: u32| {
         let own = points.iter().filter(|point| point.case.scenario.tp == tp);
-        Line::marked(&format!("TP {tp}"), Tone::Faint, own.map(at))
+        Line::marked(&edit::layout(&points[0].case.scenario, tp), Tone::Faint, own.map(at))
     };
     let mut lines: Vec<Line> = DEGREES.into_iter().map(degree).filter(|line| !line.x.is_empty()).collect();
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().map(|point| at(point))));

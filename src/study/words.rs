@@ -24,7 +24,8 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
     };
     match factors.map(factor).filter(|factor| (factor - 1.0).abs() >= LEAST) {
         Some(factor) => {
-            format!("{} Measured runs make such a step {} than its parts.", pass.sentence, longer(factor))
+            let (than, time) = (longer(factor), (pass.time * factor).print());
+            format!("{} Measured runs make such a step {than} than its parts: {time}.", pass.sentence)
         }
         None => pass.sentence.clone(),
     }

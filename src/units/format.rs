@@ -12,7 +12,7 @@ pub struct Printed {
 impl Printed {
     /// Whether the unit can be dropped in favour of `other`'s: not for minutes and seconds, which print two units.
     pub fn has_unit_of(&self, other: &Self) -> bool {
-        self.unit == other.unit && !self.number.contains('\u{a0}')
+        self.unit == other.unit && ![self, other].iter().any(|one| one.number.contains('\u{a0}'))
     }
 }
 
@@ -220,6 +220,12 @@ mod tests {
         for value in [0.0, -1.5, f64::INFINITY] {
             assert_eq!(significant(value, 3), value);
         }
+    }
+
+    #[test]
+    fn a_range_across_a_minute_keeps_both_units() {
+        let same = |low: f64, high: f64| Seconds(low).print().has_unit_of(&Seconds(high).print());
+        assert!(same(36.5, 59.0) && !same(36.5, 100.0) && !same(60.0, 68.0) && !same(0.9, 1.0));
     }
 
     #[test]

@@ -225,15 +225,15 @@ export type Config = {
   slo_percentile?: number;
   /** Share of requests that must meet all limits; 0.99 if empty. Not used with a percentile. */
   slo_share?: number;
-  /** Tokens that one engine step may process. */
+  /** Tokens that one engine step may process, on each rank of attention DP. */
   token_budget?: number;
-  /** Sequences the engine runs at once. */
+  /** Sequences the engine runs at once, on each rank of attention DP. */
   max_seqs?: number;
   /** Fraction of GPU memory the engine may use. */
   memory_share?: number;
   /** Fraction of the boost clock the GPU sustains under load. */
   sustained?: number;
-  /** Power cap per GPU in watts; below the GPU's own limit, clocks drop and compute-bound kernels slow down. */
+  /** Power cap per GPU in watts; below the GPU's own limit, clocks drop: compute-bound kernels slow down, and all others once moving bytes alone takes more than the cap. */
   power_cap?: number;
   /** Total power, with hosts, network and cooling, over GPU power; 1 counts the GPUs alone. */
   power_overhead?: number;

@@ -34,7 +34,7 @@ fn the_default_scenario_resolves_to_catalog_figures() {
     assert_eq!(issues, []);
     let setup = setup.unwrap();
     assert_eq!((setup.model.layers(), setup.weights, setup.prompts), (32, Dtype::Bf16, vec![1024]));
-    assert_eq!(Some(f64::from(setup.token_budget)), setup.engine.scheduler.limits_on(&setup.gpu).0.0);
+    assert_eq!(Some(f64::from(setup.token_budget)), setup.engine.scheduler.limits_on(&setup.gpu, 1).0.0);
     assert_eq!(Some(setup.sustained), setup.gpu.sustained_clock.0);
 }
 

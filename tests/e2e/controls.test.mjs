@@ -143,6 +143,16 @@ pageTest("a config.json becomes the model, in the link too", {}, async ({ page, 
   assert.deepEqual(await numbers(page), own);
 });
 
+pageTest("a launch command sets how many tokens are drafted", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&g=h200-sxm&c=32");
+  await settled(page);
+  await page.getByTestId("config-json-panel").locator("summary").click();
+  await page.getByTestId("config-json").fill("python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --speculative-algorithm EAGLE --speculative-num-steps 3");
+  await page.getByTestId("config-json-use").click();
+  await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get("sd") === "3");
+  assert.equal(await page.getByTestId("drafted").inputValue(), "3");
+});
+
 pageTest("every issue is seen: beside its input, or in a list while that is folded away", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-32b&tp=4&ep=4&mem=7");
   for (const field of ["ep", "memory_share"]) await page.locator(`[data-testid=issue][data-field=${field}]:visible`).first().waitFor();

@@ -166,7 +166,7 @@ pageTest("a number and a kernel open their formula", {}, async ({ page, open }) 
   await studied(page);
   const fold = page.locator("#fold-tpot[open]");
   await fold.waitFor();
-  assert.match(await fold.textContent(), /A decode step of the run's mean batch takes/);
+  assert.match(await fold.textContent(), /A decode step of about the run's mean batch takes/);
   await showPanel(page, "roofline");
   await page.locator("[data-testid=kernels-decode] [data-kernel=gate_up_proj] button").click();
   await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "At its ceiling, the step would take" }).waitFor();

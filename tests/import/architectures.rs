@@ -98,7 +98,7 @@ fn compressed_keys_are_read_layer_by_layer() {
     assert!(one(json!({"compress_ratios": [0, 4]})).contains("`compress_ratios` has 2 entries"));
     assert!(one(json!({"compress_ratios": [0, 4, -1, 4]})).contains("`compress_ratios[2]` is -1"));
     assert!(one(json!({"compress_ratios": null})).contains("`compress_ratios` is missing"));
-    assert!(one(json!({"o_groups": 5})).contains("is not divisible by `o_groups` (5)"));
+    assert!(one(json!({"o_groups": 5})).contains("must be a multiple of `o_groups`"));
     assert!(
         one(json!({"qk_rope_head_dim": 512, "head_dim": 256}))
             .contains("(512) is larger than `head_dim` (256)")

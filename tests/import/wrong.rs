@@ -42,7 +42,7 @@ fn impossible_numbers_are_named() {
     assert!(one(json!({"vocab_size": "many"})).contains("`vocab_size` is \"many\""));
     assert!(one(json!({"num_attention_heads": [32]})).contains("is a list"));
     assert!(
-        one(json!({"num_key_value_heads": 5})).contains("(32) is not divisible by `num_key_value_heads` (5)")
+        one(json!({"num_key_value_heads": 5})).contains("of `num_key_value_heads`: 32 is not divisible by 5")
     );
     assert!(one(json!({"head_dim": 100})).contains("multiple of 8"));
     assert!(one(json!({"head_dim": null, "num_attention_heads": 24})).contains("and `head_dim` is missing"));

@@ -39,6 +39,19 @@ fn no_point_of_the_frontier_dominates_another() {
 }
 
 #[test]
+fn the_comparison_starts_with_a_gpu_that_runs_the_format() {
+    for (own, other) in [("b200", "B300"), ("rtx-pro-6000-server", "B200")] {
+        let document = study(Topic::Compare, "", &format!("v=1&m=qwen3-32b&g={own}&w=nvfp4&e=trtllm&c=16"));
+        let [table] = tables(&document)[..] else { panic!("one table") };
+        let row = |name: &str| table.rows.iter().find(|row| row.cells[0].text == name).unwrap();
+        assert_eq!(row("GPU").cells[2].text, other);
+        assert!(
+            row("TPOT").cells[2].text != "–" && table.rows.iter().all(|row| !row.cells[0].text.is_empty())
+        );
+    }
+}
+
+#[test]
 fn compared_configurations_can_be_added_swapped_and_removed() {
     let alone = study(Topic::Compare, "", LINKS[1]);
     let offer = spans(&alone).into_iter().find(|span| span.text == "H200 SXM").unwrap();

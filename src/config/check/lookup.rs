@@ -95,7 +95,7 @@ mod tests {
     fn sizes_of_a_model_are_objected_to_where_the_form_has_them() {
         let llama = catalog().model("llama-3.1-8b").expect("in the catalog");
         for (size, value, field, text) in [
-            (Size::Heads, 30, Field::Heads, "Heads (30) is not divisible by KV heads (8)"),
+            (Size::Heads, 30, Field::Heads, "Heads must be a multiple of KV heads: 30 is not divisible by 8"),
             (Size::Hidden, 0, Field::Hidden, "Hidden size is 0: expected a whole number from 1 to 65536"),
         ] {
             let mut issues = Vec::new();

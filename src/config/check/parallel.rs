@@ -124,7 +124,7 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
         LinkKind::Pcie => "PCIe",
         LinkKind::Xgmi => "XGMI",
     };
-    let product = if dp > 1 { format!("{tp} x {dp} x {pp}") } else { format!("{tp} x {pp}") };
+    let product = if dp > 1 { format!("{tp} × {dp} × {pp}") } else { format!("{tp} × {pp}") };
     let text = match domain {
         1 => format!("{product} is {gpus} GPUs, and each {} is a machine of its own", gpu.name),
         _ => format!("{product} is {gpus} GPUs, but {link} connects at most {domain} of {}", gpu.name),

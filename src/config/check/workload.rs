@@ -95,8 +95,12 @@ pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model,
         issues.push(Issue::error(Field::Turns, text));
     } else if tokens > u64::from(model.max_context) {
         let text = format!(
-            "prompt and output of {longest} + {osl} = {tokens} tokens: the context of {} is {}",
-            model.name, model.max_context
+            "prompt and output of {} + {} = {} tokens: the context of {} is {}",
+            count(f64::from(longest)),
+            count(f64::from(osl)),
+            count(tokens as f64),
+            model.name,
+            count(f64::from(model.max_context))
         );
         issues.push(Issue::error(if longest >= osl { Field::Isl } else { Field::Osl }, text));
     }

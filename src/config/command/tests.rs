@@ -43,7 +43,7 @@ fn commands_of_each_engine_are_read() {
         ("vllm serve Qwen/Qwen3-32B --data-parallel-size 2", "v=1&m=qwen3-32b&n=2"),
         (
             "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp 8 --dp 8 --enable-dp-attention --ep-size 8 --chunked-prefill-size 4096",
-            "v=1&m=deepseek-v3&e=sglang&dp=8&ep=8&tb=4096",
+            "v=1&m=deepseek-v3&e=sglang&dp=8&ep=8&tb=512",
         ),
         (
             "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp 2 --dp 2",

@@ -224,7 +224,7 @@ inputs! {
             real(0.3, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of boost")
                 .or(|_, gpu, _| gpu.sustained_clock.0))),
     PowerCap = row("cap", "Power cap",
-        "Power cap per GPU in watts; below the GPU's own limit, clocks drop and compute-bound kernels slow down.")
+        "Power cap per GPU in watts; below the GPU's own limit, clocks drop: compute-bound kernels slow down, and all others once moving bytes alone takes more than the cap.")
         .at(Rates, 1).later()
         .number(held!(overrides.power_cap,
             real(30.0, 5000.0, Even { low: 100.0, high: 1400.0, step: 10.0 }).unit("W").or(|_, gpu, _| gpu.power_w.0))),

@@ -231,7 +231,9 @@ fn misfits(attention: &Attention) -> Vec<String> {
     };
     let indivisible = quotient.filter(|(_, count, _, by)| !count.is_multiple_of(*by));
     let mut found: Vec<String> = indivisible
-        .map(|(key, count, by_key, by)| format!("`{key}` ({count}) is not divisible by `{by_key}` ({by})"))
+        .map(|(key, count, by_key, by)| {
+            format!("`{key}` must be a multiple of `{by_key}`: {count} is not divisible by {by}")
+        })
         .into_iter()
         .collect();
     let odd = widths.into_iter().filter(|(_, width)| !width.is_multiple_of(HEAD_DIM_STEP));

@@ -120,7 +120,7 @@ fn tpot(
         lines.push(if drafted > 0 { format!("{formula}{tokens} = {}", tpot.print()) } else { formula });
     } else {
         lines.push(format!(
-            "A decode step of the run's mean batch takes {}; a sequence waits {} for its next step on average, with the \
+            "A decode step of about the run's mean batch takes {}; a sequence waits {} for its next step on average, with the \
              prompts of others and steps of other sizes in between.",
             step.print(),
             (tpot * per_step).print(),
@@ -137,12 +137,17 @@ fn tpot(
     if let Some((pass, factor)) = decode {
         let calibrated = match factor {
             1.0 => String::new(),
-            factor => format!("; measured runs make that {}", words::longer(factor)),
+            factor => format!(
+                " before calibration; measured runs make that {}, {}",
+                words::longer(factor),
+                step.print()
+            ),
         };
         lines.push(format!(
-            "The decode step{}: {} sequences with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
+            "The decode step{}: {} sequences{} with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
             if batch { " half-way through" } else { "" },
             count(pass.sequences as f64),
+            if setup.dp > 1 { " per rank" } else { "" },
             count(pass.past.round()),
             (pass.time - pass.host).print(),
             pass.host.print(),

@@ -28,7 +28,7 @@ pub static TRACE: TextInput = TextInput {
     field: Field::Trace,
     summary: "Replay your own trace",
     hint: "CSV with a header, or JSON Lines: arrival (seconds), prompt and output (tokens). Columns of Azure, \
-        BurstGPT, Mooncake and Vidur are recognised. It stays in your browser, out of the link. Without arrivals, prompt, output and weight make a length histogram, which the link holds.",
+        BurstGPT, Mooncake and Vidur are recognised. It stays in your browser until a reload: the link holds only its mean lengths and rate. Without arrivals, prompt, output and weight make a length histogram, which the link holds.",
     take: "Replay this trace",
     accept: ".csv,.json,.jsonl,.txt,text/csv",
     // Lines of long traces have tens of bytes, unless they list cached blocks.

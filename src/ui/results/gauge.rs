@@ -45,7 +45,8 @@ pub fn Gauge(
             <dt>{term(name.into(), help.into())}<span class="plain">{plain}</span>" "{show(|reading| reading.of.clone())}</dt>
             <dd data-testid=id data-value=show(|reading| decimal(reading.value))>
                 <button
-                    type="button" class="why" data-testid=format!("explain-{id}") title="Formula and values"
+                    type="button" class="why" data-testid=format!("explain-{id}") disabled=explains(id).is_empty()
+                    title=(!explains(id).is_empty()).then_some("Formula and values")
                     on:click=move |_| state.show(Panel::Study(Topic::Explain), explains(id))
                 >
                     <span class="figure">{number}</span>" "
@@ -60,10 +61,12 @@ pub fn Gauge(
     }
 }
 
-/// The fold that explains a number.
+/// The fold that explains a number; none for those that only the simulated run gives.
 fn explains(id: &'static str) -> &'static str {
     match id {
         "ttft" | "tpot" | "e2e" | "cost" => id,
+        "per-user" => "tpot",
+        "power" | "energy" | "running" | "waiting" => "",
         _ => "throughput",
     }
 }

@@ -85,7 +85,10 @@ pub fn RatesView() -> impl IntoView {
                     id="power" name="Power per GPU" spread=true help="Average watts over the run, without host and \
                         cooling"
                 />
-                <Gauge id="energy" name="Energy per token" help="Energy of all GPUs over output tokens" />
+                <Gauge
+                    id="energy" name="Energy per token" spread=true help="Energy of all GPUs over output tokens; \
+                        output tokens per MWh, with any power overhead"
+                />
                 <Gauge
                     id="running" name="Running"
                     help="Requests in prefill or decode, per replica, on average"

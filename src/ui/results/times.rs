@@ -35,6 +35,7 @@ pub fn TimesView() -> impl IntoView {
         <section class="panel times" aria-label="Time of a step by resource" prop:hidden=nothing>
             {bars}
             <p class="key">
+                <span>"Before calibration:"</span>
                 {Vec::from(key)}
                 <button type="button" class="why" on:click=move |_| state.show(Panel::Study(Topic::Breakdown), "")>
                     "By part and kernel"

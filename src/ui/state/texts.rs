@@ -83,13 +83,15 @@ pub fn receive(state: State, read: Read) {
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();
         use Field::{
-            Burstiness, Dp, Ep, Gpus, Isl, LogSpread, MaxSeqs, MemoryShare, Osl, Pp, Rate, Spread,
-            TokenBudget, Tp,
+            Accepted, Burstiness, Dp, Drafted, Ep, Gpus, HostCache, Isl, LogSpread, MaxSeqs, MemoryShare,
+            Osl, Pp, Rate, Spread, TokenBudget, Tp,
         };
         let numbers: &[Field] = match field {
             Field::Trace if histogram.is_empty() => &[Spread, LogSpread, Burstiness, Isl, Osl, Rate],
             Field::Trace => &[Spread, LogSpread],
-            Field::Model => &[Tp, Pp, Dp, Ep, Gpus, TokenBudget, MaxSeqs, MemoryShare],
+            Field::Model => {
+                &[Tp, Pp, Dp, Ep, Gpus, TokenBudget, MaxSeqs, MemoryShare, Drafted, Accepted, HostCache]
+            }
             _ => &[],
         };
         let of_model = field == Field::Model;

@@ -107,7 +107,12 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         }),
         power.map(|power| {
             let joules = power.joules_per_output_token;
-            reading("energy", joules, Joules(joules).print())
+            let overhead = if setup.power_overhead > 1.0 { " with overhead" } else { "" };
+            let tokens = count((power.output_tokens_per_mwh / 1e6).round());
+            Reading {
+                spread: format!("{tokens} M tok/MWh{overhead}"),
+                ..reading("energy", joules, Joules(joules).print())
+            }
         }),
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),

@@ -50,7 +50,7 @@ fn rows(pass: &PassReport) -> Vec<KernelRow> {
     };
     let host_share = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
     let host = plain("host", "Host time not hidden", pass.host, host_share);
-    kernels.into_iter().map(row).chain([host, plain("step", "Step", pass.time, 1.0)]).collect()
+    kernels.into_iter().map(row).chain([host, plain("step", "Step by physics", pass.time, 1.0)]).collect()
 }
 
 fn plain(id: &str, name: &str, time: Seconds, share: f64) -> KernelRow {

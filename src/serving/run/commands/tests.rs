@@ -45,7 +45,7 @@ fn every_engine_gets_the_settings_of_the_form() {
                 "--enable-dp-attention",
                 "--ep-size 8",
                 "--kv-cache-dtype fp8_e4m3",
-                "--max-running-requests 77",
+                "--max-running-requests 616",
             ],
         ),
         (
