@@ -225,9 +225,9 @@ export type Config = {
   slo_percentile?: number;
   /** Share of requests that must meet all limits; 0.99 if empty. Not used with a percentile. */
   slo_share?: number;
-  /** Tokens that one engine step may process. */
+  /** Tokens that one engine step may process, on each rank of attention DP. */
   token_budget?: number;
-  /** Sequences the engine runs at once. */
+  /** Sequences the engine runs at once, on each rank of attention DP. */
   max_seqs?: number;
   /** Fraction of GPU memory the engine may use. */
   memory_share?: number;
