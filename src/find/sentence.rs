@@ -5,6 +5,7 @@ mod amount;
 mod gpus;
 mod hardware;
 mod kept;
+mod left_out;
 mod model;
 mod plain;
 mod words;
@@ -14,10 +15,11 @@ use crate::config::{Field, Issue, Slos, excerpt};
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 38] = [
-    "a", "and", "any", "at", "below", "budget", "by", "find", "for", "from", "gpu", "gpus", "in", "is",
-    "less", "limit", "max", "maximum", "most", "of", "on", "only", "or", "out", "serve", "than", "the", "to",
-    "tokens", "under", "up", "use", "using", "weights", "with", "within", "/", "@",
+const FILLERS: [&str; 42] = [
+    "a", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu", "gpus",
+    "in", "is", "less", "limit", "max", "maximum", "most", "of", "on", "only", "or", "out", "price",
+    "prices", "serve", "than", "the", "to", "tokens", "under", "up", "use", "using", "weights", "with",
+    "within", "/", "@",
 ];
 /// Where a clause ends.
 const BREAK: &str = ",";
@@ -101,12 +103,13 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
 /// # Errors
 /// What is left may be a load or a limit, or nothing else was said.
 fn refuse(lost: &[String], said: &Said) -> Result<(), Issue> {
-    let has_number =
-        |phrase: &&String| phrase.contains(|letter: char| letter.is_ascii_digit() || letter == '$');
     let has_load = said.has(&[Field::Load, Field::Most]);
-    let is_load = |phrase: &&String| !has_load && phrase.split(' ').any(is_of_load);
-    let numbers: Vec<String> =
-        lost.iter().filter(|phrase| has_number(phrase) || is_load(phrase)).cloned().collect();
+    let is_amount = |word: &str| {
+        word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
+            || plain::number(&word.to_lowercase()) > Some(1)
+            || (!has_load && is_of_load(word))
+    };
+    let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !said.refused.is_empty() => said.refused.join("; "),
@@ -258,6 +261,7 @@ mod tests {
             ("20 rps, TTFT 1 parsec", "`1 parsec`"),
             ("several requests per second, TPOT 30 ms", "`several requests/second`"),
             ("many users, TPOT 30 ms", "`many users`"),
+            ("20 rps on two nodes", "`two nodes`"),
         ] {
             assert!(refused(text).contains(phrase), "{text}: {}", refused(text));
         }

@@ -1,6 +1,7 @@
 //! The models that a text names, by published names or words of names: `llama 3.1 8b`, `deepseek r1`, `qwen 32b`.
 
-use super::hardware::{NOT, wishes};
+use super::hardware::wishes;
+use super::left_out::is_not;
 use super::{BREAK, FILLERS, SEPARATORS, Said, Unit};
 use crate::config::names::{begins_name, resolve, search, spoken};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
@@ -50,7 +51,7 @@ pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
             at += length;
             let is_filler = |word: &&&str| FILLERS.contains(&&*word.to_lowercase());
             let before = rest.iter().rev().find(|word| !is_filler(word));
-            if let Some(not) = before.filter(|word| NOT.contains(&&*word.to_lowercase())) {
+            if let Some(not) = before.filter(|word| is_not(&word.to_lowercase())) {
                 let text =
                     format!("`{not} {}`: name only the model to run", excerpt(&name[..length].join(" ")));
                 return Err(Issue::error(Field::Model, text));
@@ -90,8 +91,8 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
             (false, false) => is_unit(unit),
         };
         let is_percentile = word.strip_prefix('p').is_some_and(|number| number.parse::<f64>().is_ok());
-        let known = [&FILLERS[..], &OTHERS, &NOT].iter().any(|known| known.contains(&&*word));
-        let is_other = known || is_unit(&word);
+        let is_known = FILLERS.contains(&&*word) || OTHERS.contains(&&*word);
+        let is_other = is_known || is_not(&word) || is_unit(&word);
         !(is_amount || is_percentile || is_other) && wishes(&word).is_empty()
     };
     let length = words.iter().enumerate().take_while(|entry| may_be(*entry)).count();

@@ -67,7 +67,14 @@ fn clauses(text: &str) -> String {
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let ends = letters.peek().is_none_or(|next| next.is_whitespace() || ".,!?)\"'".contains(*next));
-        all.push(if "!?()\"".contains(letter) || (letter == '.' && ends) { ',' } else { letter });
+        match letter {
+            // `!vllm`.
+            '!' if !ends => all.push_str(" not "),
+            '.' if !ends => all.push('.'),
+            '.' | '!' | '?' | '(' | ')' | '"' => all.push(','),
+            '’' => all.push('\''),
+            other => all.push(other),
+        }
     }
     all
 }
@@ -84,7 +91,7 @@ fn in_digits(text: &str) -> String {
 }
 
 /// Up to twenty, and tens with or without ones: `forty-five`.
-fn number(word: &str) -> Option<usize> {
+pub fn number(word: &str) -> Option<usize> {
     let ones = |word: &str| ONES.iter().position(|known| *known == word);
     let tens = |word: &str| TENS.iter().position(|known| *known == word).map(|at| (at + 2) * 10);
     let both = || {
@@ -109,6 +116,7 @@ mod tests {
             ("forty-five users, one of two B200.", "45 users, one of 2 B200,"),
             ("No more than 8 GPUs, b200: $4/h", "under 8 GPUs, b200 at $4/h"),
             ("h100 INSTEAD OF b200", "h100 except b200"),
+            ("don’t use sglang, !vllm", "don't use sglang,  not vllm"),
         ] {
             assert_eq!(plain(text), wanted);
         }
