@@ -98,7 +98,7 @@ fn a_request_without_plans_exits_with_2_and_names_the_binding_limit() {
     for (more, field) in [
         (r#""slo_tpot": 0.1"#, "slo_tpot"),
         (r#""slo_tpot": 50, "budget_dollars": 0.1"#, "budget_dollars"),
-        (r#""slo_tpot": 50, "nope": 1"#, "link"),
+        (r#""slo_tpot": 50, "nope": 1"#, "vary"),
     ] {
         let (code, output) =
             run(&[&format!(r#"{{"rate": 4, "gpu": "l40s", "engine": "vllm", "requests": 50, {more}}}"#)], "");
