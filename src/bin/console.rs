@@ -50,9 +50,10 @@ pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     String::from_utf8_lossy(&written).trim_end_matches('\n').to_owned()
 }
 
-pub fn print_issues(issues: &[Issue]) {
+/// On standard error, with `before` each: which one of several it is about.
+pub fn print_issues<'a>(before: &str, issues: impl IntoIterator<Item = &'a Issue>) {
     for issue in issues {
-        eprintln!("{}", line(issue));
+        eprintln!("{before}{}", line(issue));
     }
 }
 
