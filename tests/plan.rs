@@ -76,6 +76,9 @@ fn plans_as_csv() {
         (2, "1", best["link"].as_str().unwrap())
     );
     assert!(rows.iter().any(|row| row["request"] == "3"));
+    assert!(rows[0].values().all(|cell| cell.parse::<f64>().is_err() || cell.len() <= 9), "{:?}", rows[0]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("request 2: error: tp: "), "{told}");
     let ttft: f64 = rows[0]["ttft_p99_ms"].parse().unwrap();
     assert!((ttft / best["ttft"]["p99"].as_f64().unwrap() - 1e3).abs() < 0.01);
     assert_eq!(run(&["--jsonl", "--format", "table"], "").0, 2);
@@ -98,7 +101,8 @@ fn a_request_without_plans_exits_with_2_and_names_the_binding_limit() {
     for (more, field) in [
         (r#""slo_tpot": 0.1"#, "slo_tpot"),
         (r#""slo_tpot": 50, "budget_dollars": 0.1"#, "budget_dollars"),
-        (r#""slo_tpot": 50, "nope": 1"#, "link"),
+        (r#""slo_tpot": 50, "nope": 1"#, "vary"),
+        (r#""slo_tpot": 50, "budget_gpu": 1"#, "budget_gpus"),
     ] {
         let (code, output) =
             run(&[&format!(r#"{{"rate": 4, "gpu": "l40s", "engine": "vllm", "requests": 50, {more}}}"#)], "");
@@ -125,6 +129,16 @@ fn the_best_plan_is_ready_to_run() {
     // Nothing keeps to these limits.
     let none = REQUEST.replace("\"slo_tpot\": 50", "\"slo_tpot\": 0.1");
     assert_eq!(run(&[&none, "--format", "yaml"], "").0, 2);
+}
+
+#[test]
+fn what_is_doubtful_about_the_best_plan_is_told() {
+    let drafts = REQUEST.replace(r#""vary": {"#, r#""accepted": 0.8, "vary": {"drafted": [1], "#);
+    for format in ["table", "commands"] {
+        let (code, output) = run(&[&drafts, "--format", format], "");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code == 0 && told.contains("best plan: warning: drafted: "), "{format}: {told}");
+    }
 }
 
 #[test]

@@ -47,9 +47,10 @@ pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     csv(cells, Vec::<Vec<String>>::new()).trim_end_matches('\n').to_owned()
 }
 
-pub fn print_issues(issues: &[Issue]) {
+/// On standard error, with `before` each: which one of several it is about.
+pub fn print_issues<'a>(before: &str, issues: impl IntoIterator<Item = &'a Issue>) {
     for issue in issues {
-        eprintln!("{}", line(issue));
+        eprintln!("{before}{}", line(issue));
     }
 }
 

@@ -81,11 +81,14 @@ impl Search {
             self.as_shown(found, behind)
         };
         let plans: Vec<Plan> = if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
-        let others = self.reasons.iter().filter(|(gpu, _)| !plans.iter().any(|plan| plan.gpu == **gpu));
-        let others =
-            others.map(|(gpu, reason)| Other { gpu: gpu.clone(), reason: reason.text.clone() }).collect();
         let finished = self.is_finished() && !self.is_stopped();
         let nearest = if plans.is_empty() && finished { self.nearest() } else { None };
+        // Of the GPU of a plan beyond the fleet more is known than what its layouts take at least.
+        let beyond = nearest.iter().filter(|nearest| nearest.broken.is_none()).map(|nearest| &nearest.plan);
+        let known: Vec<&str> = plans.iter().chain(beyond).map(|plan| plan.gpu.as_str()).collect();
+        let others = self.reasons.iter().filter(|(gpu, _)| !known.contains(&gpu.as_str()));
+        let others =
+            others.map(|(gpu, reason)| Other { gpu: gpu.clone(), reason: reason.text.clone() }).collect();
         let mut issues = self.of_runs.clone();
         if finished && plans.is_empty() {
             issues.push(self.nothing(nearest.as_ref()));

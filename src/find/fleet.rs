@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::prices::Price;
+use super::words::counted;
 use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::{ANY, Range};
@@ -82,6 +83,31 @@ impl Fleet {
         };
         let gpus = owned.min(bought).min(self.gpus.map_or(f64::INFINITY, f64::from));
         (gpus / each + ROUNDING).floor().min(f64::from(MOST_REPLICAS)) as u32
+    }
+
+    /// What is missing for these replicas, the fewest that bounds allow: simulated, it may take more.
+    pub(super) fn lacks(&self, setup: &Setup, least: u32) -> String {
+        let gpus = least.saturating_mul(setup.gpus_per_replica());
+        let owned = match self.owned.get(&setup.gpu.id) {
+            None if self.owned.is_empty() || self.bought.contains(&setup.gpu.id) => None,
+            owned => Some(owned.copied().unwrap_or(0)),
+        };
+        let within = match (owned, self.gpus, self.dollars.zip(setup.price)) {
+            (Some(owned), ..) if gpus > owned => format!("the {} owned", counted(owned, "GPU")),
+            (_, Some(most), _) if gpus > most => format!("the budget of {}", counted(most, "GPU")),
+            (.., Some((most, price))) if price * f64::from(gpus) > most => {
+                let [most, cost] = [most, price * f64::from(gpus)].map(|dollars| Dollars(dollars).print());
+                return format!(
+                    "at least {} by the bounds, {cost} per hour: more than the budget of {most}",
+                    counted(gpus, "GPU")
+                );
+            }
+            (.., None) if self.dollars.is_some() => {
+                return "has no known price, so no budget covers it".into();
+            }
+            _ => "what the request allows".to_owned(),
+        };
+        format!("at least {} by the bounds: more than {within}", counted(gpus, "GPU"))
     }
 
     /// Whether it has all GPUs of a setup, prefill workers included.

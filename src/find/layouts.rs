@@ -5,7 +5,7 @@ use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
 use crate::config::link::{Draft, Link, POOLED, VARIES};
-use crate::config::{Dtype, Field, Issue, Scenario, SpecSheet};
+use crate::config::{Dtype, Field, Issue, Scenario, Setup, SpecSheet};
 use crate::units::Order;
 
 /// Inputs with the values to try, as written in links.
@@ -111,6 +111,17 @@ impl Request {
         // Experts are distributed over the whole stage or not at all, unless stated.
         let ep = scenario.ep == 1 || (experts && scenario.ep == stage) || !open(Field::Ep);
         within && dp && ep
+    }
+
+    /// Whether a layout has all of a machine and another was not tried, though there may be more of them.
+    pub(super) fn stays_within(&self, setup: &Setup) -> bool {
+        let machine = setup.gpu.link.domain;
+        let is_more = |most: u32| most > machine;
+        let owned = self.fleet.owned.get(&setup.gpu.id);
+        self.open.contains(&Field::Pp)
+            && machine > 1
+            && setup.gpus_per_replica() >= machine
+            && owned.into_iter().chain(&self.fleet.gpus).chain(&self.gpus).all(|most| is_more(*most))
     }
 
     /// Sets the replicas for the requested GPUs, and the price; `None` if the GPUs do not divide.

@@ -26,6 +26,7 @@ pub mod sentence;
 mod survey;
 mod table;
 mod task;
+mod varied;
 mod words;
 
 pub use crate::config::link::VARIES;

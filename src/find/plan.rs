@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::link::{Link, encode};
-use crate::config::{Dtype, Field, Issue, Scenario, Setup};
+use crate::config::{Dtype, Field, Issue, Load, Scenario, Setup, Slos};
 use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{Kept, Stats};
 use crate::units::Dollars;
@@ -30,6 +30,14 @@ impl Worth {
         dollars.map_or(Self::Gpus(gpus + first), Self::Dollars)
     }
 
+    /// Of a job, at this many output tokens per second: dollars per million of them, or GPU seconds for each.
+    pub fn of_job(self, tokens_per_s: f64) -> Self {
+        match self {
+            Self::Dollars(hourly) => Self::Dollars(hourly / 3600.0 / tokens_per_s * 1e6),
+            Self::Gpus(gpus) => Self::Gpus(gpus / tokens_per_s),
+        }
+    }
+
     /// Dollars per hour, where they are known.
     pub fn dollars(self) -> Option<f64> {
         match self {
@@ -47,6 +55,11 @@ impl Worth {
             (Self::Gpus(_), Self::Dollars(_)) => Ordering::Greater,
         }
     }
+}
+
+/// Whether a load is of a fixed size and may last as long as it takes: what counts is the cost of all of it.
+pub fn is_job(load: Load, slos: Slos) -> bool {
+    matches!(load, Load::Offline(_) | Load::Burst(_)) && slos.limits().next().is_none()
 }
 
 /// The limit missed by most, or a load that is not kept up with.
@@ -145,6 +158,23 @@ impl Found {
         Worth::of(&self.setup, self.replicas)
     }
 
+    /// What it is ranked by: its price, or that of the job.
+    pub fn rank(&self) -> Worth {
+        self.ranked(self.worth())
+    }
+
+    /// The same by GPUs, whatever their price.
+    pub fn rank_by_gpus(&self) -> Worth {
+        self.ranked(Worth::Gpus(f64::from(self.gpus())))
+    }
+
+    fn ranked(&self, worth: Worth) -> Worth {
+        match is_job(self.setup.load, self.setup.slos) {
+            true => worth.of_job(self.run.sustained(self.run.metrics.output_per_s)),
+            false => worth,
+        }
+    }
+
     /// GPUs in all.
     pub fn gpus(&self) -> u32 {
         let first = self.setup.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
@@ -164,8 +194,8 @@ impl Found {
     /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed. Within a
     /// hundredth of it, less of the host's memory is better.
     pub fn order(&self, other: &Self) -> Ordering {
-        self.worth()
-            .order(other.worth())
+        self.rank()
+            .order(other.rank())
             .then(self.gpus().cmp(&other.gpus()))
             .then(other.share().unwrap_or(1.0).total_cmp(&self.share().unwrap_or(1.0)))
             .then(self.hundredths().total_cmp(&other.hundredths()))

@@ -256,7 +256,7 @@ impl Search {
         };
         let less = pools.worker_less.as_ref();
         let less =
-            less.map_or(String::new(), |broken| format!("; with a prefill worker less {}", broken.text));
+            less.map_or(String::new(), |broken| format!("; with one prefill worker fewer, {}", broken.text));
         let against = match of(false) {
             None => "only prefill and decode apart meet the limits".to_owned(),
             Some(whole) => {

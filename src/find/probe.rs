@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::estimate::Estimate;
-use super::plan::{Broken, Found, Worth, keeps};
+use super::plan::{Broken, Found, Worth, is_job, keeps};
 use super::words;
 use crate::calibration::KnownRun;
 use crate::config::catalog::constants;
@@ -34,7 +34,16 @@ pub struct BoundedLayout {
 impl BoundedLayout {
     /// A bound on all of its plans.
     pub fn worth(&self) -> Worth {
-        Worth::of(&self.setup, self.least)
+        self.worth_of(self.least)
+    }
+
+    /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
+    pub fn worth_of(&self, replicas: u32) -> Worth {
+        let Setup { load, slos, osl, .. } = &self.setup;
+        match is_job(*load, *slos) {
+            true => Worth::of(&self.setup, 1).of_job(f64::from(*osl) / self.bound.per_request),
+            false => Worth::of(&self.setup, replicas),
+        }
     }
 
     /// Tightens its bound with some learned step times.
@@ -130,7 +139,7 @@ impl Probe {
 
     /// The current bound on its plans.
     pub fn worth(&self) -> Worth {
-        Worth::of(&self.layout.setup, self.low.saturating_add(1))
+        self.layout.worth_of(self.low.saturating_add(1))
     }
 
     /// Runs one slice: the step times, or one run. `ask` runs the models.

@@ -35,7 +35,7 @@ impl Search {
     /// Whether a plan of this layout no better than `worth` would not be shown. Ties with the last plan shown are
     /// kept, so the answer does not depend on the order of discovery.
     pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
-        let better = |found: &Arc<Found>| found.worth().order(worth).is_lt();
+        let better = |found: &Arc<Found>| found.rank().order(worth).is_lt();
         // For the cheapest plan alone: closed forms take no part, only simulated runs.
         if self.exhaustive || self.phase == Phase::BeyondFleet {
             return self.found.first().is_some_and(|(found, _)| better(found));
@@ -47,9 +47,9 @@ impl Search {
 
     /// Whether it costs (or, without a price, needs GPUs) many times as much as the best.
     fn is_far(&self, worth: Worth) -> bool {
-        self.found.first().is_some_and(|(best, _)| match (worth, best.worth()) {
+        self.found.first().is_some_and(|(best, _)| match (worth, best.rank()) {
             (Worth::Dollars(cost), Worth::Dollars(least)) => cost > FAR * least,
-            (Worth::Gpus(gpus), _) => gpus > FAR * f64::from(best.setup.gpus_per_replica() * best.replicas),
+            (Worth::Gpus(gpus), _) => Worth::Gpus(gpus / FAR).order(best.rank_by_gpus()).is_gt(),
             (Worth::Dollars(_), Worth::Gpus(_)) => false,
         })
     }
@@ -72,7 +72,8 @@ impl Search {
 
     /// Records why a GPU has no plan when this layout cannot beat those found.
     pub(super) fn outdone(&mut self, layout: &BoundedLayout, worth: Worth) {
-        if self.is_far(worth) {
+        // Beyond the fleet, the fleet is the reason.
+        if self.phase != Phase::BeyondFleet && self.is_far(worth) {
             let name = words::name(&layout.setup, 1);
             let text = format!("{name}: more than {} times the best plan", fixed(FAR, 0));
             self.reason(&layout.setup.gpu.id, 4, 0.0, text);

@@ -4,17 +4,27 @@ use serde_json::{Map, Value};
 
 use super::Fleet;
 use super::layouts::{self, Varied};
-use super::prices;
+use super::plan::is_job;
+use super::{prices, varied};
 use crate::config::catalog::catalog;
-use crate::config::inputs::{self, FormGroup, Input, InputKind};
-use crate::config::link::{BY_GPU, Draft, Find, Link, VARIES, plain, ungrouped};
+use crate::config::inputs::{self, FormGroup, InputKind};
+use crate::config::link::{BY_GPU, Find, Link, VARIES, ungrouped, unknown_name};
 use crate::config::measured::given;
-use crate::config::names::gpu_id;
 use crate::config::{Field, Issue, Load, Scenario, check, excerpt, json};
 
 /// Default number of plans.
 const PLANS: usize = 5;
 const MOST_PLANS: usize = 100;
+/// What a request has besides the inputs of a scenario.
+const OWN: [Field; 7] = [
+    Field::Vary,
+    Field::Owned,
+    Field::BudgetGpus,
+    Field::BudgetDollars,
+    Field::Prices,
+    Field::Plans,
+    Field::Day,
+];
 
 /// A scenario with its open inputs.
 #[derive(Debug, Clone)]
@@ -53,7 +63,13 @@ impl Request {
         let priced = taken(Field::Prices);
         let measured = taken(Field::Measured);
         let plans = taken(Field::Plans).map_or(Some(PLANS), |value| plans(&value, &mut issues));
-        let varied = taken(Field::Vary).map_or_else(Varied::default, |value| varied(&value, &mut issues));
+        let varied =
+            taken(Field::Vary).map_or_else(Varied::default, |value| varied::read(&value, &mut issues));
+        object.retain(|name, _| {
+            let is_known = inputs::by_name(name).is_some();
+            issues.extend((!is_known).then(|| unknown_name(name, &OWN)));
+            is_known
+        });
         fleet.bought = varied
             .iter()
             .filter(|(field, _)| matches!(field, Field::Gpu | Field::PrefillGpu))
@@ -180,76 +196,6 @@ fn plans(value: &Value, issues: &mut Vec<Issue>) -> Option<usize> {
     known.map(|plans| plans as usize)
 }
 
-/// `{"tp": [1, 2, 4], "gpu": "all"}`.
-fn varied(value: &Value, issues: &mut Vec<Issue>) -> Varied {
-    let Some(object) = value.as_object() else {
-        let text = format!("`vary` must be an object of lists by input, not {}", json::kind(value));
-        issues.push(Issue::error(Field::Vary, text));
-        return Varied::default();
-    };
-    let mut varied = Varied::default();
-    for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
-        let input = inputs::by_name(name).filter(|input| VARIES.contains(&input.field));
-        let Some(input) = input else {
-            let known: Vec<&str> = VARIES.iter().map(|field| field.id()).collect();
-            let text = format!("`{}` cannot vary: choose from {}", excerpt(name), known.join(", "));
-            issues.push(Issue::error(Field::Vary, text));
-            continue;
-        };
-        match values(input, value) {
-            Ok(values) => varied.push((input.field, values)),
-            Err(found) => issues.extend(found),
-        }
-    }
-    varied
-}
-
-fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
-    let refuse = |text: String| vec![Issue::error(input.field, text)];
-    let listed = match value {
-        Value::String(all) if all == layouts::ALL => {
-            let why = format!("`{}` cannot be \"all\": list the values to try", input.field.id());
-            return layouts::all(input.field).ok_or_else(|| refuse(why));
-        }
-        Value::Array(values) if !values.is_empty() => values,
-        other => {
-            let wanted = "a list of values to try, or \"all\"";
-            return Err(refuse(format!(
-                "`{}` in `vary` must be {wanted}, not {}",
-                input.field.id(),
-                json::kind(other)
-            )));
-        }
-    };
-    let (mut texts, mut issues) = (Vec::new(), Vec::new());
-    for value in listed {
-        match plain(value, input.kind()) {
-            Ok(text) => {
-                let is_gpu = matches!(input.field, Field::Gpu | Field::PrefillGpu);
-                let text = if is_gpu { gpu_id(&text).to_owned() } else { text };
-                issues.extend(unusable(input, &text));
-                texts.push(text);
-            }
-            Err(wanted) => issues.extend(refuse(match (value, &input.number) {
-                (Value::String(text), Some(_)) => input.wanted(text),
-                _ => format!("`{}` must be {wanted}, not {}", input.field.id(), json::kind(value)),
-            })),
-        }
-    }
-    texts.dedup();
-    if issues.is_empty() { Ok(texts) } else { Err(issues) }
-}
-
-/// What is wrong with a single value on its own.
-fn unusable(input: &Input, text: &str) -> Option<Issue> {
-    let mut draft = Draft::default();
-    if let Err(issue) = input.set(&mut draft, text) {
-        return Some(issue);
-    }
-    let number = input.number.and_then(|number| (number.read)(&draft.link.scenario));
-    number.and_then(|value| input.check(value)).or_else(|| layouts::unknown(input.field, text))
-}
-
 /// Reports names given twice in an object.
 pub(super) fn repeated(text: &str) -> Vec<Issue> {
     let twice = |name: String| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name)));
@@ -309,7 +255,13 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Batch, text));
     }
     if base.workload.slos.limits().next().is_none() {
-        let text = "without a limit on TTFT, TPOT or E2E, every plan that keeps up with the load counts";
+        let text = match is_job(base.workload.load, base.workload.slos) {
+            true => {
+                "without a limit on its time, plans are ranked by the cost of the whole job (dollars per million \
+                 output tokens), however long it takes"
+            }
+            false => "without a limit on TTFT, TPOT or E2E, every plan that keeps up with the load counts",
+        };
         issues.push(Issue::warning(Field::SloTtft, text));
     }
     let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);

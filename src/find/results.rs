@@ -58,11 +58,8 @@ impl Search {
             }
             Screened::BeyondFleet(layout) => {
                 self.counts.beyond_fleet += 1;
-                let least = words::counted(layout.least * layout.setup.gpus_per_replica(), "GPU");
-                let text = format!(
-                    "{} needs at least {least}, more than the fleet allows",
-                    words::name(&layout.setup, 1)
-                );
+                let text = self.request.fleet.lacks(&layout.setup, layout.least);
+                let text = format!("{}: {text}", words::name(&layout.setup, 1));
                 self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
                 self.beyond.push_back(layout);
             }

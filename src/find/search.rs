@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::answer::Counts;
 use super::early::spread;
 use super::headroom::Headroom;
-use super::plan::{Broken, Found, Tried, Worth};
+use super::plan::{Broken, Found, Tried};
 use super::pools::Pools;
 use super::probe::{BoundedLayout, Probe};
 use super::ranking::Reason;
@@ -209,11 +209,15 @@ impl Search {
 
     /// Limits a probe to the most replicas that could still be shown: if these miss the limits, the layout is out.
     fn aimed(&self, mut probe: Box<Probe>) -> Box<Probe> {
-        let setup = &probe.layout.setup;
+        let layout = &probe.layout;
         let (mut shown, mut outdone) = (probe.low.saturating_add(1), u32::MAX);
         while outdone - shown > 1 {
             let middle = shown + (outdone - shown) / 2;
-            if self.is_outdone(setup, Worth::of(setup, middle)) { outdone = middle } else { shown = middle }
+            if self.is_outdone(&layout.setup, layout.worth_of(middle)) {
+                outdone = middle
+            } else {
+                shown = middle
+            }
         }
         probe.most_shown = shown;
         probe

@@ -3,26 +3,26 @@
 
 mod amount;
 mod gpus;
+mod hardware;
 mod kept;
+mod left_out;
 mod model;
+mod plain;
 mod words;
 
-use crate::config::catalog::catalog;
 use crate::config::link::{Find, Link, exclude};
-use crate::config::{Dtype, Field, Issue, Slos, excerpt};
+use crate::config::{Field, Issue, Slos, excerpt};
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 29] = [
-    "a", "and", "at", "below", "budget", "by", "for", "from", "in", "is", "less", "limit", "max", "maximum",
-    "most", "of", "on", "out", "serve", "than", "the", "to", "tokens", "under", "up", "with", "within",
-    "find", "/",
+const FILLERS: [&str; 42] = [
+    "a", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu", "gpus",
+    "in", "is", "less", "limit", "max", "maximum", "most", "of", "on", "only", "or", "out", "price",
+    "prices", "serve", "than", "the", "to", "tokens", "under", "up", "use", "using", "weights", "with",
+    "within", "/", "@",
 ];
 /// Where a clause ends.
 const BREAK: &str = ",";
-/// How rates and prices are said, and written.
-const PER: [(&str, &str); 4] =
-    [(" per ", "/"), (" a second", "/s"), (" a minute", "/min"), (" an hour", "/h")];
 const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
 /// What one text sets once.
 const ONCE: [Field; 11] = [
@@ -44,8 +44,12 @@ struct Said {
     link: Link,
     slos: Slos,
     find: Find,
+    /// GPUs and engines that are not to be tried.
+    left_out: Vec<(Field, &'static str)>,
     /// What is set, with the phrases that set it.
     stated: Vec<(Field, String)>,
+    /// What was read, and would mislead in part.
+    refused: Vec<String>,
     issues: Vec<Issue>,
 }
 
@@ -54,10 +58,16 @@ struct Said {
 /// # Errors
 /// If nothing is understood, or a model or a number would have to be guessed.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
-    let text = PER.iter().fold(text.to_owned(), |text, (said, written)| text.replace(said, written));
-    let text = gpus::by_id(&whole_numbers(&text)?);
-    let (slos, find) = (Slos::default(), Find::default());
-    let mut said = Said { link, slos, find, stated: Vec::new(), issues: Vec::new() };
+    let text = plain::plain(&gpus::by_id(&whole_numbers(text)?));
+    let mut said = Said {
+        link,
+        slos: Slos::default(),
+        find: Find::default(),
+        left_out: Vec::new(),
+        stated: Vec::new(),
+        refused: Vec::new(),
+        issues: Vec::new(),
+    };
     let rest = model::take(&text, &mut said)?;
     let mut words = Words::of(&rest);
     // From a part up to another.
@@ -76,11 +86,13 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         }
         match lost.last_mut().filter(|(_, to)| *to == from) {
             Some((_, to)) => *to += 1,
-            None => lost.push((from, from + 1)),
+            // A number with it: its unit is not known.
+            None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
         }
     }
     let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
     refuse(&lost, &said)?;
+    said.leave_out()?;
     if !lost.is_empty() {
         said.issues
             .push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", quoted(&lost))));
@@ -91,16 +103,27 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
 /// # Errors
 /// What is left may be a load or a limit, or nothing else was said.
 fn refuse(lost: &[String], said: &Said) -> Result<(), Issue> {
-    let has_number =
-        |phrase: &&String| phrase.contains(|letter: char| letter.is_ascii_digit() || letter == '$');
-    let numbers: Vec<String> = lost.iter().filter(has_number).cloned().collect();
+    let has_load = said.has(&[Field::Load, Field::Most]);
+    let is_amount = |word: &str| {
+        word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
+            || plain::number(&word.to_lowercase()) > Some(1)
+            || (!has_load && is_of_load(word))
+    };
+    let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
+        _ if !said.refused.is_empty() => said.refused.join("; "),
         None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}", quoted(&numbers)),
         None if said.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
     };
     Err(Issue::error(Field::Vary, text))
+}
+
+/// A word for a load, whatever its amount: `many users`.
+fn is_of_load(word: &str) -> bool {
+    let unit = Unit::of(&word.to_lowercase());
+    matches!(unit, Some(Unit::Requests(_) | Unit::SessionRate(_) | Unit::Clients | Unit::Sessions))
 }
 
 fn quoted(phrases: &[String]) -> String {
@@ -150,20 +173,6 @@ impl Said {
         find.put(self.find);
         (Link { find: Some(find), ..self.link }, self.issues)
     }
-}
-
-/// The GPUs, engines or formats of this name.
-fn wishes(word: &str) -> Vec<(Field, &'static str)> {
-    let catalog = catalog();
-    let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
-    let gpus = catalog.gpus.gpus.iter().map(|gpu| gpu.id.as_str()).filter(|id| of_type(id));
-    let engines = catalog.engines.engines.iter();
-    let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
-    let formats = Dtype::from_id(word).map(Dtype::id);
-    gpus.map(|id| (Field::Gpu, id))
-        .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
-        .chain(formats.map(|id| (Field::Weights, id)))
-        .collect()
 }
 
 #[cfg(test)]
@@ -249,6 +258,10 @@ mod tests {
             ("20 rps, 5.5 clients", "`5.5 clients`"),
             ("20 rps on h101", "`h101`"),
             ("20 requests", "`20 requests`"),
+            ("20 rps, TTFT 1 parsec", "`1 parsec`"),
+            ("several requests per second, TPOT 30 ms", "`several requests/second`"),
+            ("many users, TPOT 30 ms", "`many users`"),
+            ("20 rps on two nodes", "`two nodes`"),
         ] {
             assert!(refused(text).contains(phrase), "{text}: {}", refused(text));
         }
@@ -277,6 +290,10 @@ mod tests {
             ("5 rps, 2 x RTX 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
             ("5 rps, tp8", "v=1&r=5&f=tp~8"),
             ("5 rps, E2E 2 min", "v=1&r=5&se=120000&f=all"),
+            ("20 requests/s, TTFT 1 s. TPOT 30 ms.", "v=1&r=20&st=1000&sp=30&f=all"),
+            ("qwen3-32b to 300 users?", "v=1&m=qwen3-32b&c=300&f=all"),
+            ("99% of requests TTFT 800 ms, 5 rps", "v=1&r=5&st=800&so=0.99&f=all"),
+            ("twenty requests per second", "v=1&r=20&f=all"),
         ] {
             let (link, issues) = said(text);
             assert_eq!((link.as_str(), issues), (wanted, Vec::new()), "{text}");

@@ -141,7 +141,11 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
     };
     if let Some(lacks) = lacks {
         let name = words::name(&setup, 1);
-        let text = format!("does not fit: {name} lacks {} on each GPU", lacks.print());
+        let mut text = format!("does not fit: {name} lacks {} on each GPU", lacks.print());
+        if request.stays_within(&setup) {
+            text += ". Pipelines over several machines were not tried, since network communication was not measured: \
+                     name both TP and PP to try them";
+        }
         return Screened::TooLarge { gpu, lacks: lacks.0, text };
     }
     let allowed = request.fleet.replicas(&setup);

@@ -1,6 +1,6 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
-use super::plan::{Broken, Found, Worth, share};
+use super::plan::{Broken, Found, Worth, is_job, share};
 use crate::config::{Field, Load, Setup};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
@@ -104,8 +104,11 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
     let (name, percentile) = (metric(field), percentile(share));
     if found == asked {
-        let above = fixed((at / limit - 1.0) * 100.0, 2);
-        return format!("{name} is {above} % above its limit of {asked} at P{percentile}");
+        let above = match fixed((at / limit - 1.0) * 100.0, 2).as_str() {
+            "0.00" => "just".to_owned(),
+            percent => format!("{percent} %"),
+        };
+        return format!("{name} is {above} above its limit of {asked} at P{percentile}");
     }
     let times = at / limit;
     match times >= NOTABLE {
@@ -141,7 +144,16 @@ pub fn behind(found: &Found, first: &Found) -> String {
         .as_ref()
         .map(|broken| format!(": with {} {}", counted(found.replicas - 1, "replica"), broken.text));
     let less = less.unwrap_or_default();
-    match (found.worth(), first.worth()) {
+    let of_job = is_job(found.setup.load, found.setup.slos);
+    match (found.rank(), first.rank()) {
+        (Worth::Dollars(own), Worth::Dollars(best)) if of_job && own > best * (1.0 + SAME) => format!(
+            "the job costs {} times as much: {} per million output tokens",
+            fixed(own / best, 2),
+            Dollars(own).print(),
+        ),
+        (Worth::Gpus(own), Worth::Gpus(best)) if of_job && own > best * (1.0 + SAME) => {
+            format!("the job takes {} times as many GPU hours", fixed(own / best, 2))
+        }
         (Worth::Dollars(own_cost), Worth::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => format!(
             "costs {} times as much, {} per hour more for {}{less}",
             fixed(own_cost / cost, 2),
@@ -155,7 +167,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
                 counted(own, "GPU")
             )
         }
-        (Worth::Gpus(_), Worth::Gpus(_)) if own > best => {
+        (Worth::Gpus(_), Worth::Gpus(_)) if !of_job && own > best => {
             format!("takes {} where {}{less}", counted(own, "GPU"), counted_do(best))
         }
         _ => {
@@ -215,6 +227,8 @@ mod tests {
     fn a_value_that_prints_like_its_limit_is_given_as_a_share_above_it() {
         let text = limit(Field::SloTpot, 0.020_05, 0.02, 0.9);
         assert!(["0.25 %", "20.0\u{a0}ms", "P90"].iter().all(|part| text.contains(part)), "{text}");
+        let text = limit(Field::SloTpot, 0.020_000_1, 0.02, 0.9);
+        assert!(text.starts_with("TPOT is just above its limit of 20.0"), "{text}");
         let text = limit(Field::SloTtft, 0.0414, 0.005, 0.99);
         assert!(
             ["41.4\u{a0}ms", "8.3 times", "5.00\u{a0}ms"].iter().all(|part| text.contains(part)),

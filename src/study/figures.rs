@@ -6,7 +6,7 @@ use crate::serving::Report;
 use crate::serving::report::Headline;
 use crate::serving::run::{Bands, Power, Spread};
 use crate::serving::sim::Stats;
-use crate::units::{Dollars, Joules, Seconds, Watts, count, significant};
+use crate::units::{Dollars, Joules, Seconds, Watts, count, decimal, significant};
 
 /// One number, in SI units.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,7 +192,7 @@ impl Figure {
     fn columns(&self) -> Vec<(String, String)> {
         let unit = if self.unit == Unit::Seconds { "_ms" } else { "" };
         let number = |value: Option<f64>| {
-            value.map_or(String::new(), |of| significant(of / self.scale(), DIGITS).to_string())
+            value.map_or(String::new(), |of| decimal(significant(of / self.scale(), DIGITS)))
         };
         let mut columns = vec![(format!("{}{unit}", self.name), number(self.value))];
         if self.is_banded {

@@ -135,8 +135,58 @@ fn a_fleet_that_is_too_small_reports_how_many_gpus_would_suffice() {
         assert!(answer.plans.is_empty(), "{fleet}");
         let nearest = answer.nearest.expect("more GPUs do");
         assert!(nearest.broken.is_none() && nearest.plan.gpus > 1, "{fleet}: {}", nearest.text);
+        // Of this GPU the answer says more than a bound would.
+        assert_eq!(answer.others, [], "{fleet}");
         assert_eq!(answer.issues.last().map(|issue| issue.field), Some(field), "{}", nearest.text);
     }
+}
+
+#[test]
+fn gpus_beyond_the_fleet_name_what_binds_as_a_bound() {
+    let asked = r#""rate": 400, "slo_ttft": 1000, "slo_tpot": 30, "tp": 1, "vary": {"gpu": ["h100-sxm", "a100-sxm-80gb"]}"#;
+    for (fleet, parts) in [
+        (r#""budget_gpus": 1"#, ["at least", "by the bounds", "the budget of 1 GPU"]),
+        (r#""budget_dollars": 3"#, ["at least", "by the bounds", "the budget of $3.00"]),
+        (r#""owned": {"h100-sxm": 1, "a100-sxm-80gb": 1}"#, ["at least", "by the bounds", "the 1 GPU owned"]),
+    ] {
+        let answer = plan(&small(&format!("{asked}, {fleet}")));
+        let [other] = answer.others.as_slice() else { panic!("{fleet}: {:?}", answer.others) };
+        assert!(parts.iter().all(|part| other.reason.contains(part)), "{fleet}: {}", other.reason);
+        let best = &answer.nearest.expect("more GPUs do").plan;
+        assert_ne!(best.gpu, other.gpu);
+    }
+}
+
+#[test]
+fn a_model_larger_than_a_machine_says_that_pipelines_were_not_tried() {
+    let asked = |fleet: &str| {
+        let text = format!(
+            r#"{{"model": "deepseek-r1", "rate": 1, "requests": 50, "slo_tpot": 100, "engine": "vllm", "owned": {fleet}}}"#
+        );
+        plan(&text).others
+    };
+    for (fleet, is_said) in [(r#"{"h100-sxm": 16}"#, true), (r#"{"h100-sxm": 8}"#, false)] {
+        let others = asked(fleet);
+        assert_eq!(others[0].reason.contains("name both TP and PP"), is_said, "{others:?}");
+    }
+}
+
+#[test]
+fn a_job_is_ranked_by_what_all_of_it_costs() {
+    let asked = r#""offline": 400, "osl": 128, "engine": "vllm", "gpu": "h100-sxm", "vary": {"tp": [1, 2]}, "pp": 1, "model""#;
+    let text = format!(r#"{{{asked}: "llama-3.3-70b-instruct", "weights": "fp8"}}"#);
+    let (_, issues) = Request::from_json(&text);
+    assert!(issues.iter().any(|issue| issue.text.contains("cost of the whole job")), "{issues:?}");
+    let answer = plan(&text);
+    let per_million: Vec<f64> =
+        answer.plans.iter().filter_map(|plan| plan.dollars_per_million_output).collect();
+    assert!(per_million.len() > 1 && per_million.is_sorted(), "{per_million:?}");
+    assert!(answer.plans[0].gpus > 1, "the dearer by the hour: {}", answer.plans[0].name);
+    let behind = answer.plans[1].behind.as_deref().unwrap_or_default();
+    assert!(behind.starts_with("the job costs "), "{behind}");
+    // With a limit on time, it is one load among others.
+    let limited = format!(r#"{{{asked}: "llama-3.3-70b-instruct", "weights": "fp8", "slo_e2e": 600000}}"#);
+    assert_eq!(plan(&limited).plans[0].gpus, 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::{errors, request, small};
 fn each_invalid_request_has_an_error_on_its_field() {
     for (text, field) in [
         (r#"{"rate": 1, "slo_tpot": 30"#, Field::Link),
-        (r#"{"rate": 1, "nope": 1}"#, Field::Link),
+        (r#"{"rate": 1, "nope": 1}"#, Field::Vary),
         (r#"{"rate": 1, "rate": 2}"#, Field::Link),
         (r#"{"rate": 1, "vary": {"isl": [1, 2]}}"#, Field::Vary),
         (r#"{"rate": 1, "vary": {"tp": []}}"#, Field::Tp),
@@ -104,4 +104,16 @@ fn each_invalid_capacity_question_has_an_error_on_its_field() {
             "{text}: {issues:?}"
         );
     }
+}
+
+#[test]
+fn unknown_names_are_answered_with_those_of_a_request() {
+    let found = errors(r#"{"rate": 1, "slo_tpot": 30, "budget_gpu": 8}"#);
+    let [(field, text)] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(*field, Field::BudgetGpus);
+    let parts =
+        ["`budget_gpu`", "did you mean `budget_gpus`?", "vary, owned", "prices, plans, day", "slo_ttft"];
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    let found = errors(r#"{"rate": 1, "slo_tpot": 30, "vary": "all"}"#);
+    assert!(found[0].0 == Field::Vary && found[0].1.contains("tried anyway"), "{found:?}");
 }

@@ -160,3 +160,13 @@ fn it_prints_its_version() {
     assert_eq!(code, 0);
     assert!(String::from_utf8_lossy(&output.stdout).contains(env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn the_help_lists_every_study() {
+    let (code, output) = run(&["--help"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code, 0);
+    for topic in rooflight::study::Topic::ALL {
+        assert!(text.contains(topic.id()), "{}", topic.id());
+    }
+}

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
 use rooflight::api::ParsedScenario;
+use rooflight::config::{Issue, Severity};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
-use rooflight::find::{Answer, Capacity, Question, Request, Search};
+use rooflight::find::{Answer, Capacity, Plan, Question, Request, Search};
 use rooflight::units::count;
 
 use compare::Compared;
@@ -113,12 +114,18 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         print(&table::head())?;
     }
     let one = |number: usize, text: &str| -> Result<bool, Failed> {
+        let before = if cli.jsonl { format!("request {number}: ") } else { String::new() };
+        let tell = |issues: &[Issue]| print_issues(&before, issues);
         if cli.compare {
-            return compared(cli, models.as_ref(), text);
+            return compared(cli, models.as_ref(), text, tell);
         }
         let capacity = answer(cli, models.as_ref(), text)?;
         let answer = &capacity.answer;
-        print_issues(&answer.issues);
+        tell(&answer.issues);
+        // The other formats say nothing about the plan but its figures.
+        if let Some(plan) = answer.plans.first().filter(|_| format != Format::Json) {
+            print_issues(&format!("{before}best plan: "), caveats(plan));
+        }
         let best = answer.plans.first().and_then(|plan| ParsedScenario::read(&plan.link).setup);
         let text = match (format, best) {
             (Format::Json, _) => serde_json::to_string(&capacity)?,
@@ -168,10 +175,14 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Fa
     Ok(capacity)
 }
 
+fn caveats(plan: &Plan) -> impl Iterator<Item = &Issue> {
+    plan.issues.iter().filter(|issue| issue.severity == Severity::Warning)
+}
+
 /// Whether the bounds lose nothing that matters.
-fn compared(cli: &Cli, models: Option<&Models>, text: &str) -> Result<bool, Failed> {
+fn compared(cli: &Cli, models: Option<&Models>, text: &str, tell: impl Fn(&[Issue])) -> Result<bool, Failed> {
     let (request, issues) = Request::from_json(text);
-    print_issues(&issues);
+    tell(&issues);
     let Some(request) = request else { return Ok(false) };
     let compared = Compared::of(&request, |search| finish(cli, models, search))?;
     print(&compared.line())?;

@@ -76,9 +76,7 @@ pub struct Cli {
     /// Draws for a dark page.
     #[arg(long)]
     pub dark: bool,
-    /// Prints a study of the scenario as Markdown: breakdown, layers, headroom, explain, change, compare, sweep,
-    /// tradeoff, share or export.
-    #[arg(long, value_parser = topic, conflicts_with = "jsonl")]
+    #[arg(long, help = studies(), value_parser = topic, conflicts_with = "jsonl")]
     pub study: Option<Topic>,
     /// What the study varies or explains: for layers, decode or prefill; for sweep, load, isl, osl, tp, gpu,
     /// engine, weights, token_budget or max_seqs.
@@ -145,7 +143,14 @@ impl Cli {
     }
 }
 
+fn topics() -> String {
+    Topic::ALL.iter().map(|topic| topic.id()).collect::<Vec<_>>().join(", ")
+}
+
+fn studies() -> String {
+    format!("Prints a study of the scenario as Markdown: one of {}", topics())
+}
+
 fn topic(id: &str) -> Result<Topic, String> {
-    let all = || Topic::ALL.iter().map(|topic| topic.id()).collect::<Vec<_>>().join(", ");
-    Topic::from_id(id).ok_or_else(|| format!("expected one of {}", all()))
+    Topic::from_id(id).ok_or_else(|| format!("expected one of {}", topics()))
 }

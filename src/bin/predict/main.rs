@@ -89,7 +89,7 @@ fn run(cli: &Cli) -> Result<(), Stop> {
 fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
     if cli.yaml || cli.study.is_some() {
         let asked = ParsedScenario::with(text, options);
-        print_issues(&asked.issues);
+        print_issues("", &asked.issues);
         let (Some(link), Some(setup)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
         return match cli.study {
             Some(topic) => study(cli, topic, link, models),
@@ -97,7 +97,7 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
         };
     }
     let answered = Answered::of(text, options, &mut Tables::default(), |rows| ask(models, rows));
-    print_issues(&answered.prediction.issues);
+    print_issues("", &answered.prediction.issues);
     if let Some(failure) = &answered.prediction.failure {
         return Err(Stop::Failure(failure.text.clone()));
     }

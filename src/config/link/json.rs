@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Draft, Link, topic, values};
+use super::{Draft, Link, topic, unknown, values};
 use crate::config::inputs::{self, InputKind};
 use crate::config::issue::excerpt;
 use crate::config::measured::paste;
@@ -27,7 +27,7 @@ impl Link {
         let mut draft = Draft::default();
         for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
             match (inputs::by_name(name), value) {
-                (None, _) => issues.push(unknown(name)),
+                (None, _) => issues.push(unknown::name(name, &[])),
                 (Some(input), Value::Object(_)) if input.field == Field::Model => match json::of(value) {
                     Ok(model) => draft.link.scenario.model = ModelChoice::Custom(Box::new(model)),
                     Err(fault) => issues.push(Issue::error(Field::Model, fault)),
@@ -87,13 +87,6 @@ fn several(field: Field, object: &Value) -> Option<Issue> {
     let given: Vec<&str> = names.filter(|name| object.get(name).is_some()).collect();
     let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
     (given.len() > 1).then(|| Issue::error(field, text))
-}
-
-fn unknown(name: &str) -> Issue {
-    let known: Vec<&str> =
-        inputs::in_links().filter(|input| input.in_json()).map(|input| input.field.id()).collect();
-    let text = format!("`{}` is not a known name: choose one of {}", excerpt(name), known.join(", "));
-    Issue::error(Field::Link, text)
 }
 
 /// A JSON value as link text, or what it must be instead.

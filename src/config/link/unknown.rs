@@ -31,6 +31,21 @@ pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue
     kept
 }
 
+/// The error for a name that the JSON form does not have, nor a request its `own`; its field is the name probably meant.
+pub(crate) fn name(name: &str, own: &[Field]) -> Issue {
+    let inputs = inputs::in_links().filter(|input| input.in_json()).map(|input| input.field);
+    let known: Vec<&str> = inputs.chain(own.iter().copied()).map(Field::id).collect();
+    let near = nearest(name, known.iter().copied()).map(|(_, near)| near);
+    let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let text = format!("`{}` is not a known name: {hint}choose one of {}", excerpt(name), known.join(", "));
+    let field = match own.first() {
+        // Of a request, which is no link, the first stands for all.
+        Some(request) => near.and_then(Field::from_id).unwrap_or(*request),
+        None => Field::Link,
+    };
+    Issue::error(field, text)
+}
+
 fn described(key: &str) -> String {
     let near = nearest(key, inputs::in_links().map(|input| input.key));
     let hint = near.map(|(_, known)| format!(" (did you mean `{known}`?)")).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! A phrase of a request: a limit, a number with its unit, hardware.
 
+use super::hardware::{self, owned};
 use super::words::TOKENS;
-use super::{Said, Unit, Words, wishes};
+use super::{Said, Unit, Words};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape};
 use crate::find::layouts::ALL;
@@ -25,7 +26,7 @@ pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     limit(word, words, said)
         .or_else(|| asks(word, words, said))
         .or_else(|| amount(word, words, said))
-        .or_else(|| wish(word, said))
+        .or_else(|| hardware::read(word, words, said))
 }
 
 fn limit(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
@@ -65,8 +66,15 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
         unit => unit,
     };
     match unit {
-        Unit::Clients => drop(words.next_if(&["requests", "clients", "users"])),
+        Unit::Clients => {
+            words.next_if(&["requests", "clients", "users"]);
+        }
         Unit::Prompt | Unit::Output => drop(words.next_if(&TOKENS)),
+        // `99 % of requests`.
+        Unit::Percent => {
+            words.skip();
+            words.next_if(&["requests"]);
+        }
         _ => {}
     }
     set(number, unit, said)
@@ -107,24 +115,7 @@ fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
     Some(Field::Load)
 }
 
-/// `8 h100-sxm`: as many as there are of each type of this name.
-fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
-    let types: Vec<&str> = words.next_as(|word| {
-        let all = wishes(word).into_iter().filter(|(field, _)| *field == Field::Gpu);
-        Some(all.map(|(_, id)| id).collect::<Vec<_>>()).filter(|all| !all.is_empty())
-    })?;
-    words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Gpus));
-    if number.fract() != 0.0 {
-        return None;
-    }
-    for id in types {
-        add(Field::Gpu, id, said);
-        said.find.set_number(Field::Owned, id, &number.to_string());
-    }
-    Some(Field::Owned)
-}
-
-/// Prefill and decode on workers of their own, drafts, degrees, prices, the shape of lengths.
+/// Prefill and decode on workers of their own, drafts, degrees, the shape of lengths.
 fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     let degree = |field: &Field| Some((*field, word.strip_prefix(field.id())?));
     let (field, value) = match word {
@@ -134,7 +125,6 @@ fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             words.skip();
             (Field::Accepted, words.number()?.to_string())
         }
-        "reserved" => (Field::Prices, word.to_owned()),
         _ => match (Shape::from_id(word), DEGREES.iter().find_map(degree)) {
             (Some(shape), _) => {
                 let workload = &mut said.link.scenario.workload;
@@ -149,19 +139,4 @@ fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     };
     said.find.set(field, &value);
     Some(field)
-}
-
-/// A GPU, an engine or a format.
-fn wish(word: &str, said: &mut Said) -> Option<Field> {
-    let all = wishes(word);
-    for (field, value) in &all {
-        add(*field, value, said);
-    }
-    all.first().map(|(field, _)| *field)
-}
-
-fn add(field: Field, value: &str, said: &mut Said) {
-    if !said.find.list(field).contains(&value) {
-        said.find.toggle(field, value);
-    }
 }

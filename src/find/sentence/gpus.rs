@@ -16,7 +16,7 @@ pub fn by_id(text: &str) -> String {
 }
 
 /// Whole words only, in any case.
-fn replaced(text: &str, name: &str, id: &str) -> String {
+pub fn replaced(text: &str, name: &str, id: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let (mut all, mut done) = (String::new(), 0);
     for (at, _) in lower.match_indices(name) {

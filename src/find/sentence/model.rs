@@ -1,11 +1,13 @@
 //! The models that a text names, by published names or words of names: `llama 3.1 8b`, `deepseek r1`, `qwen 32b`.
 
-use super::{BREAK, FILLERS, SEPARATORS, Said, Unit, wishes};
+use super::hardware::wishes;
+use super::left_out::is_not;
+use super::{BREAK, FILLERS, SEPARATORS, Said, Unit};
 use crate::config::names::{begins_name, resolve, search, spoken};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
 /// Words of a request that no name of a model has.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 19] = [
     "ttft",
     "tpot",
     "itl",
@@ -22,6 +24,9 @@ const OTHERS: [&str; 16] = [
     "rate",
     "sharegpt",
     "reserved",
+    "on_demand",
+    "prices",
+    "kv",
 ];
 /// Most other models named beside the one taken.
 const NAMED: usize = 3;
@@ -44,6 +49,13 @@ pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
                 continue;
             };
             at += length;
+            let is_filler = |word: &&&str| FILLERS.contains(&&*word.to_lowercase());
+            let before = rest.iter().rev().find(|word| !is_filler(word));
+            if let Some(not) = before.filter(|word| is_not(&word.to_lowercase())) {
+                let text =
+                    format!("`{not} {}`: name only the model to run", excerpt(&name[..length].join(" ")));
+                return Err(Issue::error(Field::Model, text));
+            }
             said.state(Field::Model, name[..length].join(" "));
             said.issues.extend(taken.issues);
             said.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
@@ -79,7 +91,8 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
             (false, false) => is_unit(unit),
         };
         let is_percentile = word.strip_prefix('p').is_some_and(|number| number.parse::<f64>().is_ok());
-        let is_other = FILLERS.contains(&&*word) || OTHERS.contains(&&*word) || is_unit(&word);
+        let is_known = FILLERS.contains(&&*word) || OTHERS.contains(&&*word);
+        let is_other = is_known || is_not(&word) || is_unit(&word);
         !(is_amount || is_percentile || is_other) && wishes(&word).is_empty()
     };
     let length = words.iter().enumerate().take_while(|entry| may_be(*entry)).count();
@@ -87,7 +100,7 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 }
 
 /// Whether a number before this word counts it: `8 h100`, `4 x`, `64 sessions`.
-fn is_counted(word: &str) -> bool {
+pub fn is_counted(word: &str) -> bool {
     is_unit(word)
         || !wishes(word).is_empty()
         || ["x", "×"].contains(&word)

@@ -100,7 +100,7 @@ impl Words {
         self.parts.get(self.at - 1).map(|part| part.text.clone())
     }
 
-    fn peek(&self) -> Option<&str> {
+    pub fn peek(&self) -> Option<&str> {
         self.parts.get(self.at).map(|part| part.text.as_str())
     }
 
@@ -137,6 +137,11 @@ impl Words {
             Some(unit) if unit != Unit::Prompt && unit != Unit::Output => None,
             _ => Some(number),
         }
+    }
+
+    /// Whether the part before this one is a number.
+    pub fn follows_number(&self, at: usize) -> bool {
+        at.checked_sub(1).is_some_and(|before| real(&self.parts[before].text).is_ok())
     }
 
     /// Whether a part of the last word is left.

@@ -8,7 +8,7 @@ mod lead;
 use super::{Block, Document, Fact, Row, Span};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
-use crate::config::{Field, Issue};
+use crate::config::{Field, Issue, Severity};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::find::{Answer, Capacity, Day, Nearest, Plan, Question, Search, Survey};
 use crate::serving::run::Spread;
@@ -90,6 +90,9 @@ impl Plans {
             Some(Nearest { plan, .. }) => vec![plan],
             None => answer.plans.iter().filter(|plan| is_affordable(plan, answer.plans.first())).collect(),
         };
+        let warns = |issue: &&Issue| issue.severity == Severity::Warning;
+        let doubts = answer.plans.first().into_iter().flat_map(|best| best.issues.iter().filter(warns));
+        blocks.extend(doubts.map(|issue| Block::text(format!("Best plan: {}", issue.sentence()))));
         if !shown.is_empty() {
             blocks.push(table(&shown).called("plans-table"));
         }

@@ -1,0 +1,229 @@
+//! Hardware, engines and formats of a request, and prices.
+
+use super::left_out::{is_not, not};
+use super::{Said, Unit, Words};
+use crate::config::catalog::catalog;
+use crate::config::check::KV_FORMATS;
+use crate::config::link::exclude;
+use crate::config::{Dtype, Field, Issue, excerpt};
+
+/// Words between a GPU and its price.
+const COSTS: [&str; 6] = ["at", "@", "costs", "cost", "price", "is"];
+const PRICES: [&str; 4] = ["prices", "price", "pricing", "priced"];
+/// Terms of prices, of every GPU.
+const TERMS: [&str; 2] = ["reserved", "on_demand"];
+const A_GPU_HOUR: [&str; 9] =
+    ["/h", "/hr", "/hour", "/gpu-hour", "/gpu-h", "/gpu/h", "/gpu/hr", "/gpu/hour", "/gpu"];
+
+/// Reads the phrase that begins with `word`. What it sets; `None` if it is not understood.
+pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+    if is_not(word) {
+        return not(word, words, said);
+    }
+    if TERMS.contains(&word) {
+        words.next_if(&PRICES);
+        return terms(word, said);
+    }
+    if PRICES.contains(&word) {
+        words.skip();
+        let word = words.next_as(|word| TERMS.into_iter().find(|known| *known == word))?;
+        return terms(word, said);
+    }
+    if is_kv(word) {
+        words.next_if(&["cache"]);
+        words.skip();
+        let format = words.next_as(kv)?;
+        add(Field::Kv, format, said);
+        return Some(Field::Kv);
+    }
+    let all = wishes(word);
+    if let Some((Field::Weights, _)) = all.first()
+        && of_kv(words)
+    {
+        add(Field::Kv, kv(word)?, said);
+        return Some(Field::Kv);
+    }
+    for (field, value) in &all {
+        add(*field, value, said);
+    }
+    price(word, &gpus(&all), words, said);
+    all.first().map(|(field, _)| *field)
+}
+
+/// `8 h100-sxm`: as many as there are of each type of this name.
+pub fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
+    let (name, types) = words.next_as(|word| {
+        Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
+    })?;
+    words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Gpus));
+    if number.fract() != 0.0 {
+        return None;
+    }
+    for id in &types {
+        add(Field::Gpu, id, said);
+        said.find.set_number(Field::Owned, id, &number.to_string());
+    }
+    price(&name, &types, words, said);
+    Some(Field::Owned)
+}
+
+/// `h100 at $2/h` is the price of the GPU; a budget follows other words, or a comma.
+fn price(name: &str, types: &[&str], words: &mut Words, said: &mut Said) {
+    let from = words.at;
+    let is_priced = words.next_if(&COSTS);
+    if !is_priced {
+        words.next_if(&["for"]);
+    }
+    let Some(dollars) = dollars(words).filter(|_| !types.is_empty()) else {
+        words.at = from;
+        return;
+    };
+    let phrase = words.phrase(from, words.at);
+    let dollars = dollars.to_string();
+    if !is_priced {
+        said.refused.push(format!(
+            "`{} {}`: write `at` before the price of a GPU, or `budget` before the most to spend",
+            excerpt(name),
+            excerpt(&phrase)
+        ));
+    }
+    for id in types {
+        let before = said.find.number(Field::Prices, id);
+        if !before.is_empty() && before != dollars {
+            let text = exclude(&format!("{id} at ${before}"), &format!("{id} at ${dollars}"));
+            said.issues.push(Issue::warning(Field::Prices, text));
+        }
+        if said.find.get(Field::Prices).is_some_and(|set| TERMS.contains(&set)) {
+            said.refused.push(mixed());
+        }
+        said.find.set_number(Field::Prices, id, &dollars);
+    }
+}
+
+/// `$2.10/h each`, `2.10 dollars/hour`.
+fn dollars(words: &mut Words) -> Option<f64> {
+    let is_dollars = |word: &str| Unit::of(word).filter(|unit| *unit == Unit::Dollars);
+    let before = words.next_as(is_dollars).is_some();
+    let number = words.number()?;
+    if !before {
+        words.next_as(is_dollars)?;
+    }
+    words.next_if(&A_GPU_HOUR);
+    words.next_if(&["each"]);
+    Some(number)
+}
+
+fn terms(word: &str, said: &mut Said) -> Option<Field> {
+    if said.find.get(Field::Prices).is_some_and(|set| set != word) {
+        said.refused.push(mixed());
+    }
+    said.find.set(Field::Prices, word);
+    Some(Field::Prices)
+}
+
+fn mixed() -> String {
+    "prices are reserved, on demand or given by GPU here: the form takes one for each GPU".into()
+}
+
+fn is_kv(word: &str) -> bool {
+    ["kv", "kv-cache", "kvcache"].contains(&word)
+}
+
+fn kv(word: &str) -> Option<&'static str> {
+    Dtype::from_id(word).filter(|format| KV_FORMATS.contains(format)).map(Dtype::id)
+}
+
+/// Whether the format before is that of the KV cache: `fp8 kv cache`, not `int4 kv fp8`.
+fn of_kv(words: &mut Words) -> bool {
+    let from = words.at;
+    let is_kv = words.next_as(|word| is_kv(word).then_some(())).is_some();
+    words.next_if(&["cache"]);
+    let end = words.at;
+    let has_own = words.next_as(Dtype::from_id).is_some();
+    words.at = if is_kv && !has_own { end } else { from };
+    is_kv && !has_own
+}
+
+/// The GPUs, engines or formats of this name.
+pub fn wishes(word: &str) -> Vec<(Field, &'static str)> {
+    let catalog = catalog();
+    let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
+    let gpus = catalog.gpus.gpus.iter().map(|gpu| gpu.id.as_str()).filter(|id| of_type(id));
+    let engines = catalog.engines.engines.iter();
+    let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
+    let formats = Dtype::from_id(word).map(Dtype::id);
+    gpus.map(|id| (Field::Gpu, id))
+        .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
+        .chain(formats.map(|id| (Field::Weights, id)))
+        .collect()
+}
+
+fn gpus(wishes: &[(Field, &'static str)]) -> Vec<&'static str> {
+    wishes.iter().filter(|(field, _)| *field == Field::Gpu).map(|(_, id)| *id).collect()
+}
+
+fn add(field: Field, value: &str, said: &mut Said) {
+    if !said.find.list(field).contains(&value) {
+        said.find.toggle(field, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use crate::config::Scenario;
+    use crate::config::link::Link;
+
+    fn link(text: &str) -> String {
+        let (link, issues) = read(text, Link::new(Scenario::default())).expect(text);
+        assert_eq!(issues, [], "{text}");
+        link.encode()
+    }
+
+    fn refused(text: &str) -> String {
+        read(text, Link::new(Scenario::default())).expect_err(text).text
+    }
+
+    #[test]
+    fn prices_of_gpus_are_no_budget() {
+        for (text, wanted) in [
+            ("5 rps, h100-sxm at $2.10/h", "v=1&r=5&f=gpu~h100-sxm~prices~h100-sxm,2.1"),
+            (
+                "5 rps, h100-sxm at $2/h, b200: $4 per GPU-hour, budget $40/h",
+                "v=1&r=5&f=gpu~h100-sxm,b200~prices~h100-sxm,2,b200,4~budget_dollars~40",
+            ),
+            ("5 rps, 8 b200 at 4 dollars/h each", "v=1&r=5&f=gpu~b200~owned~b200,8~prices~b200,4"),
+            ("5 rps on b200, $40/h", "v=1&r=5&f=gpu~b200~budget_dollars~40"),
+            ("5 rps, b200 under $40/h", "v=1&r=5&f=gpu~b200~budget_dollars~40"),
+            ("5 rps, prices reserved", "v=1&r=5&f=prices~reserved"),
+            ("5 rps, reserved prices, b200 or l4", "v=1&r=5&f=gpu~b200,l4~prices~reserved"),
+            ("5 rps, on demand", "v=1&r=5&f=prices~on_demand"),
+        ] {
+            // In the order of the inputs, not of the sentence.
+            let sorted = |link: &str| {
+                let mut parts: Vec<String> = link.split('~').map(str::to_owned).collect();
+                parts.sort();
+                parts
+            };
+            assert_eq!(sorted(&link(text)), sorted(wanted), "{text}: {}", link(text));
+        }
+        for text in ["5 rps on b200 $40/h", "5 rps, b200 for $4/h", "5 rps, reserved, b200 at $4/h"] {
+            assert!(!refused(text).is_empty());
+        }
+    }
+
+    #[test]
+    fn formats_are_those_of_the_kv_cache_where_it_is_named() {
+        for (text, wanted) in [
+            ("5 rps, kv fp8", "v=1&r=5&f=kv~fp8"),
+            ("5 rps, FP8 KV cache", "v=1&r=5&f=kv~fp8"),
+            ("5 rps, KV cache: FP8", "v=1&r=5&f=kv~fp8"),
+            ("5 rps, int4, kv fp8", "v=1&r=5&f=weights~int4~kv~fp8"),
+            ("5 rps, int4 kv fp8", "v=1&r=5&f=weights~int4~kv~fp8"),
+            ("5 rps, fp8 weights", "v=1&r=5&f=weights~fp8"),
+        ] {
+            assert_eq!(link(text), wanted, "{text}");
+        }
+        assert!(refused("5 rps, int4 kv").contains("int4"));
+    }
+}
