@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::study::figures::{Figure, figures};
+use crate::find::figures::{Figure, figures};
 use crate::units::percent;
 
 /// A maximum, or a minimum for rates.

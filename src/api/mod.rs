@@ -11,7 +11,7 @@ mod prediction;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod typescript;
 
-pub use crate::study::figures::{Figure, columns, figures, plan_columns};
+pub use crate::find::figures::{Figure, columns, figures, plan_columns};
 pub use facts::{EngineFacts, GpuFacts, ModelFacts, engines, gpus, models};
 pub use failure::{Failure, FailureKind};
 pub use limits::Limit;

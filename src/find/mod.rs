@@ -10,6 +10,7 @@ mod bound;
 mod capacity;
 mod early;
 mod estimate;
+pub mod figures;
 mod fleet;
 mod headroom;
 mod layouts;

@@ -17,7 +17,6 @@ mod edit;
 mod evidence;
 mod explain;
 mod export;
-pub mod figures;
 mod glossary;
 mod headroom;
 mod layers;

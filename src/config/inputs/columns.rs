@@ -1,9 +1,9 @@
 //! How a row is written: its columns, and values that a field of the scenario holds.
 
-use super::number::Range;
+use super::number::{OfCatalog, Range};
 use super::place::{FormGroup, FormPlace};
 use super::{Input, LinkText, Number, Stops};
-use crate::config::{Field, Gpu, Scenario, Scheduler};
+use crate::config::{Field, Scenario};
 
 /// An input that links hold: its key, its label and what it means.
 pub const fn row(key: &'static str, label: &'static str, help: &'static str) -> Input {
@@ -84,8 +84,8 @@ impl Number {
         Self { power_of_two: true, ..self }
     }
 
-    /// The catalog's figure where the scenario sets none, by scheduler, GPU and ranks of attention DP.
-    pub const fn or(self, figure: fn(&Scheduler, &Gpu, u32) -> Option<f64>) -> Self {
+    /// The catalog's figure where the scenario sets none.
+    pub const fn or(self, figure: OfCatalog) -> Self {
         Self { catalog: Some(figure), ..self }
     }
 

@@ -7,6 +7,9 @@ use crate::config::link::{pointed, real, ungrouped, values, whole};
 use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler};
 use crate::units::decimal;
 
+/// A figure of the catalog by scheduler, GPU and ranks of attention DP.
+pub type OfCatalog = fn(&Scheduler, &Gpu, u32) -> Option<f64>;
+
 /// The range of a number, and its box and slider in the form.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
@@ -18,7 +21,7 @@ pub struct Number {
     pub config_key: &'static str,
     pub stops: Stops,
     /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
-    pub catalog: Option<fn(&Scheduler, &Gpu, u32) -> Option<f64>>,
+    pub catalog: Option<OfCatalog>,
     pub read: fn(&Scenario) -> Option<f64>,
     /// `None` resets to the catalog's figure, if there is one.
     pub write: fn(&mut Scenario, Option<f64>),

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::chart::csv;
 use crate::config::link::Link;
+use crate::find::figures::plan_columns;
 use crate::find::{Capacity, Nearest, Plan};
-use crate::study::figures::plan_columns;
 use crate::study::panel::Panel;
 use crate::study::{Block, Document, Span, Topic};
 

@@ -1,7 +1,7 @@
 //! An answer's numbers by name: columns of tables, and targets of limits.
 
+use super::Plan;
 use crate::calibration::Band;
-use crate::find::Plan;
 use crate::serving::Report;
 use crate::serving::report::Headline;
 use crate::serving::run::{Bands, Power, Spread};
