@@ -8,6 +8,8 @@ mod kept;
 mod left_out;
 mod model;
 mod plain;
+#[cfg(test)]
+mod testing;
 mod words;
 
 use crate::config::link::{Find, Link, exclude};
@@ -177,14 +179,9 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use super::testing::said;
     use super::*;
     use crate::config::Scenario;
-
-    fn said(text: &str) -> (String, Vec<Issue>) {
-        let (link, issues) =
-            read(text, Link::new(Scenario::default())).expect("something of it is understood");
-        (link.encode(), issues)
-    }
 
     #[test]
     fn a_load_with_its_limits_in_one_line() {

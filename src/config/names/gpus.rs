@@ -22,6 +22,10 @@ impl Catalog {
         let asked = words(text);
         let joined = asked.replace(' ', "");
         let mut found = Vec::new();
+        // Other marks are of other texts, such as a list or a program, even if a name stands in it.
+        if text.contains(|mark: char| mark.is_ascii_punctuation() && !"-_./()".contains(mark)) {
+            return found;
+        }
         for whole in [true, false] {
             for gpu in &self.gpus.gpus {
                 let is = |name: &str| {
@@ -106,6 +110,7 @@ mod tests {
             ("H100 SXM 40GB", &[]),
             ("H10", &[]),
             ("NVIDIA", &[]),
+            ("() => 'l4'", &[]),
             ("", &[]),
         ] {
             assert_eq!(gpu_id(text), text);

@@ -170,19 +170,7 @@ fn add(field: Field, value: &str, said: &mut Said) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::read;
-    use crate::config::Scenario;
-    use crate::config::link::Link;
-
-    fn link(text: &str) -> String {
-        let (link, issues) = read(text, Link::new(Scenario::default())).expect(text);
-        assert_eq!(issues, [], "{text}");
-        link.encode()
-    }
-
-    fn refused(text: &str) -> String {
-        read(text, Link::new(Scenario::default())).expect_err(text).text
-    }
+    use super::super::testing::{link, refused};
 
     #[test]
     fn prices_of_gpus_are_no_budget() {

@@ -105,20 +105,8 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
-    use super::super::read;
-    use crate::config::Scenario;
+    use super::super::testing::{link, refused};
     use crate::config::catalog::catalog;
-    use crate::config::link::Link;
-
-    fn link(text: &str) -> String {
-        let (link, issues) = read(text, Link::new(Scenario::default())).expect(text);
-        assert_eq!(issues, [], "{text}");
-        link.encode()
-    }
-
-    fn refused(text: &str) -> String {
-        read(text, Link::new(Scenario::default())).expect_err(text).text
-    }
 
     #[test]
     fn what_is_left_out_is_not_tried() {

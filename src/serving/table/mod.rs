@@ -230,7 +230,6 @@ impl TablePlan {
         };
         let images = self.images.spent(&self.setup, &self.physics, efficiencies)?;
         let (launches, image_launches) = (self.launches, self.images.own_launches());
-        let eager_decodes = decodes_eagerly(&self.setup);
         Some(StepTable {
             parts,
             launches,
@@ -238,7 +237,7 @@ impl TablePlan {
             image_launches,
             copies,
             mixed_graph,
-            eager_decodes,
+            eager_decodes: decodes_eagerly(&self.setup),
             gpus,
             room,
         })

@@ -1,0 +1,23 @@
+//! Requests of tests.
+
+use super::read;
+use crate::config::link::Link;
+use crate::config::{Issue, Scenario};
+
+/// The link of a request, and what there is to say.
+pub fn said(text: &str) -> (String, Vec<Issue>) {
+    let (link, issues) = read(text, Link::new(Scenario::default())).expect(text);
+    (link.encode(), issues)
+}
+
+/// The link of a request that leaves nothing to say.
+pub fn link(text: &str) -> String {
+    let (link, issues) = said(text);
+    assert_eq!(issues, [], "{text}");
+    link
+}
+
+/// Why a request is refused.
+pub fn refused(text: &str) -> String {
+    read(text, Link::new(Scenario::default())).expect_err(text).text
+}
