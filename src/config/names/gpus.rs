@@ -23,7 +23,7 @@ impl Catalog {
         let joined = asked.replace(' ', "");
         let mut found = Vec::new();
         // Other marks are of other texts, such as a list or a program, even if a name stands in it.
-        if text.contains(|mark: char| mark.is_ascii_punctuation() && !"-_./()".contains(mark)) {
+        if text.contains(|mark: char| mark.is_ascii_punctuation() && !"-_./()+".contains(mark)) {
             return found;
         }
         for whole in [true, false] {
