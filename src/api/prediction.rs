@@ -222,7 +222,9 @@ impl Prediction {
         self.issues.extend(report.issues.iter().cloned());
         let bands = report.calibrated.as_ref().map(|calibrated| calibrated.bands.clone());
         let run = report.run.clone().map(|run| (run, bands));
-        if let Some((run, _)) = &run {
+        if let Some((run, _)) = &run
+            && setup.load.is_rate()
+        {
             self.commands = Some(Commands::of(&run.repeated(setup)));
         }
         self.report = Some(report);

@@ -47,7 +47,7 @@ pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     csv(cells, Vec::<Vec<String>>::new()).trim_end_matches('\n').to_owned()
 }
 
-/// On standard error, with `before` each: which one of several it is about.
+/// Prints issues to standard error. `before` says which request they are about.
 pub fn print_issues<'a>(before: &str, issues: impl IntoIterator<Item = &'a Issue>) {
     for issue in issues {
         eprintln!("{before}{}", line(issue));

@@ -75,10 +75,13 @@ impl Scheduler {
             Some(defaults) => (&defaults.token_budget, &defaults.max_seqs),
             None => (&self.token_budget, &self.max_seqs),
         };
-        let of_rank = |budget: f64| {
-            if self.given_for_all_ranks { (budget / f64::from(ranks.max(1))).floor() } else { budget }
-        };
+        let of_rank = |budget: f64| f64::from(self.of_rank(budget as u32, ranks));
         (Figure(budget.0.map(of_rank), budget.1.clone()), sequences.clone())
+    }
+
+    /// What each of `ranks` of attention DP gets of a token budget or number of sequences given at the start.
+    pub fn of_rank(&self, given: u32, ranks: u32) -> u32 {
+        if self.given_for_all_ranks { (given / ranks.max(1)).max(1) } else { given }
     }
 }
 

@@ -73,7 +73,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     }
 }
 
-/// The time of what the previous kernel left in L2, at its bandwidth; none where that is not known.
+/// How long it takes to read from L2 what the previous kernel left there; `None` if the bandwidth of L2 is unknown.
 fn in_l2(setup: &Setup, count: &Count) -> Seconds {
     let bytes = (count.operands - count.bytes).max(Bytes::ZERO);
     setup.gpu.l2_bandwidth().map_or(Seconds::ZERO, |bandwidth| bytes / bandwidth)

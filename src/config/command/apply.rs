@@ -242,9 +242,8 @@ impl Rest {
             // SGLang gives all GPUs as tensor parallel; attention ranks are among them.
             (true, true) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
                 (scenario.tp, scenario.dp) = (scenario.tp / ranks, ranks);
-                let engine = catalog().engine(&scenario.engine);
-                if engine.is_some_and(|engine| engine.scheduler.given_for_all_ranks) {
-                    let of_rank = |all: u32| (all / ranks).max(1);
+                if let Some(engine) = catalog().engine(&scenario.engine) {
+                    let of_rank = |all: u32| engine.scheduler.of_rank(all, ranks);
                     let given = &mut scenario.overrides;
                     given.token_budget = given.token_budget.map(of_rank);
                     given.max_seqs = given.max_seqs.map(of_rank);

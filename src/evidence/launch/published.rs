@@ -66,12 +66,10 @@ pub(super) fn launch(
     }
     let default_seqs = seqs as u32;
     drafts(&mut launch, plan, case, published, &given);
-    if engine.scheduler.given_for_all_ranks {
-        let of_rank = |all: u32| (all / launch.layout.attention_dp).max(1);
-        launch.token_budget = of_rank(launch.token_budget);
-        // The default is each rank's.
-        launch.max_seqs = launch.max_seqs.map(|seqs| if seqs == default_seqs { seqs } else { of_rank(seqs) });
-    }
+    let of_rank = |all: u32| engine.scheduler.of_rank(all, launch.layout.attention_dp);
+    launch.token_budget = of_rank(launch.token_budget);
+    // The default is each rank's.
+    launch.max_seqs = launch.max_seqs.map(|seqs| if seqs == default_seqs { seqs } else { of_rank(seqs) });
     if launch.prefix_cache {
         launch.series = plan.series(case, published.prompts.unwrap_or(0)).to_vec();
     }

@@ -10,8 +10,8 @@ use crate::config::model::Attention;
 use crate::evidence::launch::SeriesRun;
 use crate::serving::sim::{Policy, Request};
 
-/// Marks what `requests`, the last run of `series`, find in the cache: all of the first prompt, which the warm-up sends, and of the others as much as
-/// an earlier run had sent and the cache still holds.
+/// Marks what the requests of the last run of `series` find in the cache: all of the first prompt, which the warm-up
+/// sends, and as much of the others as an earlier run sent and the cache still holds.
 pub fn mark(requests: &mut [Request], series: &[SeriesRun], range: [f64; 2], model: &Model, policy: &Policy) {
     let Some((_, before)) = series.split_last() else { return };
     if !keeps_prefixes(model) {

@@ -143,8 +143,7 @@ impl Source {
         }
     }
 
-    /// The session of request `id`, if there are sessions.
-    /// Consecutive requests that arrive as one.
+    /// Requests of a session; 1 without sessions.
     pub fn turns(&self) -> usize {
         match self {
             Self::Sessions { turns, .. } => *turns,
@@ -152,6 +151,7 @@ impl Source {
         }
     }
 
+    /// The session of request `id`, if there are sessions.
     pub fn session(&self, id: usize) -> Option<u32> {
         match self {
             Self::Sessions { turns, .. } => Some((id / turns) as u32),

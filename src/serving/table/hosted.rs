@@ -118,7 +118,7 @@ impl<'a> Hosted<'a> {
         let begins = ranks.iter().any(|work| work.begun > 0.0);
         let images = if begins { self.table.image_launches } else { 0.0 };
         let work = HostWork {
-            launches: (prefill || self.table.eager_decodes).then_some(self.table.launches + images),
+            launches: (prefill || self.table.decodes_eagerly).then_some(self.table.launches + images),
             sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
             ahead: self.ahead,
         };

@@ -131,8 +131,7 @@ pub struct StepTable {
     copies: Seconds,
     /// As [`mixed_graph`].
     mixed_graph: f64,
-    /// As [`decodes_eagerly`].
-    eager_decodes: bool,
+    decodes_eagerly: bool,
     /// GPUs of a stage, and their maximum total power beyond idle.
     gpus: f64,
     room: f64,
@@ -237,7 +236,7 @@ impl TablePlan {
             image_launches,
             copies,
             mixed_graph,
-            eager_decodes: decodes_eagerly(&self.setup),
+            decodes_eagerly: decodes_eagerly(&self.setup),
             gpus,
             room,
         })
