@@ -31,10 +31,7 @@ impl FromStr for Limit {
 }
 
 impl Limit {
-    /// If broken, by how much, in a sentence.
-    ///
-    /// # Errors
-    /// If the answer does not have this figure.
+    /// If broken, by how much, in a sentence. Fails if the answer lacks this figure.
     pub fn broken(&self, figures: &[Figure]) -> Result<Option<String>, String> {
         let name = &self.name;
         let figure = figures.iter().find(|figure| figure.name == *name);

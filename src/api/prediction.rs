@@ -90,9 +90,6 @@ pub struct Curve {
 
 impl Options {
     /// Parses `{"roofline": true, "sweep": true}`; all are optional.
-    ///
-    /// # Errors
-    /// What was not understood.
     pub fn from_json(text: &str) -> Result<Self, Issue> {
         serde_json::from_str(text)
             .map_err(|fault| Issue::error(Field::Link, format!("the options of the call: {fault}")))

@@ -59,9 +59,6 @@ impl Widths {
 
 impl<T> Responses<T> {
     /// Evaluates `of` at the factors and at increased ones.
-    ///
-    /// # Errors
-    /// Errors of `of`.
     pub fn of<E>(factors: Factors, of: impl Fn(Factors) -> Result<T, E>) -> Result<Self, E> {
         Ok(Self {
             at: of(factors)?,

@@ -65,9 +65,6 @@ impl Default for Chart {
 }
 
 /// Draws `chart` over the whole of `area`, whose size is in backing-store pixels.
-///
-/// # Errors
-/// If the backend fails to draw.
 #[cfg(feature = "chart")]
 pub fn draw(area: &surface::Sheet<'_>, chart: &Chart, theme: Theme) -> surface::DrawResult {
     match chart {

@@ -6,9 +6,6 @@ use super::surface::Surface;
 use super::{Chart, Theme, draw};
 
 /// `size` in CSS pixels.
-///
-/// # Errors
-/// If the backend fails to draw.
 pub fn svg(chart: &Chart, size: (u32, u32), theme: Theme) -> Result<String, String> {
     let mut text = String::new();
     let area = Surface::Svg(SVGBackend::with_string(&mut text, size)).sheet();

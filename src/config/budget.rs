@@ -60,8 +60,6 @@ impl Padding {
 }
 
 impl Budget {
-    /// # Errors
-    /// Where the engine's record lacks the figure.
     pub fn need(&self, figure: &Figure, name: &'static str, engine: &Engine) -> Result<f64, MissingFigure> {
         let missing = || MissingFigure { gpu: engine.name.clone(), figure: name, reason: figure.1.clone() };
         figure.0.ok_or_else(missing)

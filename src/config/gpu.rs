@@ -150,8 +150,6 @@ impl Gpu {
         self.edited_from.as_deref().unwrap_or(self)
     }
 
-    /// # Errors
-    /// Why there is no such figure.
     pub fn need(&self, figure: &Figure, name: &'static str) -> Result<f64, MissingFigure> {
         figure.0.ok_or_else(|| MissingFigure {
             gpu: self.name.clone(),

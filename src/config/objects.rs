@@ -9,9 +9,6 @@ use serde::de::{
 };
 
 /// Parses `text`.
-///
-/// # Errors
-/// If it is not JSON, or not of this type.
 pub fn from_json<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = T::deserialize(Objects(&mut json))?;

@@ -14,11 +14,8 @@ pub fn commands(setup: &Setup) -> String {
 }
 
 /// For `kubectl apply`: a Deployment of all replicas behind a Service, or a DynamoGraphDeployment of prefill and
-/// decode pools.
-///
-/// # Errors
-/// Configurations without a manifest: a replica over several machines, pools of an engine without one, an engine
-/// that publishes no image for the GPU.
+/// decode pools. Fails for a replica over several machines, pools of an engine without one, and an engine that
+/// publishes no image for the GPU.
 pub fn manifest(setup: &Setup) -> Result<String, String> {
     match &setup.prefill {
         Some(pool) => manifest::pools(setup, pool),

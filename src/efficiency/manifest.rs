@@ -121,9 +121,6 @@ pub enum ManifestError {
 
 impl Manifest {
     /// Reads a manifest and checks it against this build's feature schemas.
-    ///
-    /// # Errors
-    /// If it is not a manifest, or a model has another schema.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
         let manifest: Self =
             serde_json::from_str(text).map_err(|error| ManifestError::Read(error.to_string()))?;

@@ -68,9 +68,6 @@ pub struct Models {
 
 impl Models {
     /// Loads them from the manifest's text and each file's bytes.
-    ///
-    /// # Errors
-    /// If the manifest is from another build, or a model is truncated or not ONNX.
     pub fn new(
         manifest: &str,
         mut bytes: impl FnMut(&str) -> Result<Vec<u8>, ModelError>,
@@ -93,9 +90,6 @@ impl Models {
     }
 
     /// The answers for all calls of a plan.
-    ///
-    /// # Errors
-    /// If a family has no model, or its model fails.
     pub fn answer(&self, rows: &Rows) -> Result<Learned, ModelError> {
         let mut answers = BTreeMap::new();
         for (&family, asked) in rows.families() {
@@ -106,9 +100,6 @@ impl Models {
     }
 
     /// The answers for `rows`, row-major, as wide as the family's schema.
-    ///
-    /// # Errors
-    /// If the family has no model, or it fails.
     pub fn run(&self, family: Family, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
         self.models.get(&family).ok_or(ModelError::NoModel(family.id()))?.run(rows)
     }

@@ -42,9 +42,6 @@ struct AskedCall {
 impl Rows {
     /// Adds the call and returns its index. `stored` are the operand bytes not just written by earlier kernels;
     /// `floor` is the minimum duration of a launch.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks a figure the features need.
     pub fn ask(
         &mut self,
         op: &Op,

@@ -57,9 +57,6 @@ pub struct Header {
 
 /// Writes the rows of `family` found under `data`: the header's length as little-endian u32, the header
 /// as JSON, then the rows as little-endian f32, row-major.
-///
-/// # Errors
-/// Where a table cannot be read or the output not be written.
 pub fn export(
     family: Family,
     data: &Path,

@@ -24,8 +24,6 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
         .map_err(|error| format!("the runs that the calibration was fitted on: {error}"))
 }
 
-/// # Errors
-/// If the lists cannot be read.
 pub fn is_fitted(id: &str) -> Result<bool, String> {
     FITTED.as_ref().map(|fitted| fitted.contains(id)).map_err(String::clone)
 }

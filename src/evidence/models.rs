@@ -30,9 +30,6 @@ shipped!(
 );
 
 /// The models of `models/` as they were when this was built.
-///
-/// # Errors
-/// As [`Models::new`], and where the manifest names a file that is not built in.
 pub fn shipped_models() -> Result<Models, ModelError> {
     Models::new(SHIPPED_MANIFEST, |name| {
         let file = SHIPPED.iter().find(|(known, _)| *known == name);
@@ -41,9 +38,6 @@ pub fn shipped_models() -> Result<Models, ModelError> {
 }
 
 /// Loads `manifest.json` and the files it names from `folder`.
-///
-/// # Errors
-/// As [`Models::new`], and where a file cannot be read.
 pub fn open_models(folder: &Path) -> Result<Models, ModelError> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -54,9 +48,6 @@ pub fn open_models(folder: &Path) -> Result<Models, ModelError> {
 }
 
 /// Those of `folder` if one is given, or else those built in.
-///
-/// # Errors
-/// As [`Models::new`], and where a file cannot be read.
 pub fn models_of(folder: Option<&Path>) -> Result<Models, ModelError> {
     folder.map_or_else(shipped_models, open_models)
 }

@@ -42,9 +42,6 @@ pub struct Header {
 }
 
 /// Writes the calls of `family` under `data` that were measured with watts, in the format of training rows.
-///
-/// # Errors
-/// Where a table cannot be read or the output not be written.
 pub fn export_power(
     family: Family,
     data: &Path,

@@ -24,9 +24,6 @@ pub struct Selection {
 
 /// Hands every call of `family` under `data` that is `wanted`, that a model covers and that the sample keeps
 /// to `take`, with its features. Returns how many rows no model covers, by reason.
-///
-/// # Errors
-/// Where a table cannot be read.
 pub fn visit_sample(
     family: Family,
     data: &Path,

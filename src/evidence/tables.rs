@@ -45,10 +45,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table in `folder`.
-    ///
-    /// # Errors
-    /// Where the file cannot be opened or decoded, or a column holds nulls.
+    /// Reads a table in `folder`. Fails if a column holds nulls.
     pub fn read(folder: &Path, name: &str) -> Result<Self, TableError> {
         let path = folder.join(name).with_extension("parquet");
         let file = File::open(&path).map_err(|error| TableError::Open { path: path.clone(), error })?;

@@ -80,9 +80,6 @@ impl Count {
 
     /// Counts a launch with `flops` in `math` over `stored` and `activations` bytes; the previous kernel left the
     /// activations in L2 as far as they fit.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks its L2 size.
     pub(super) fn new(
         flops: Flops,
         math: Option<Dtype>,
@@ -115,17 +112,11 @@ impl Count {
 
     /// Physical lower bound: all multiply-adds at the dense peaks of their formats, compulsory bytes at peak
     /// bandwidth, one launch.
-    ///
-    /// # Errors
-    /// If the GPU does not support a format, or its record lacks its bandwidth.
     pub fn ideal(&self, gpu: &Gpu, floor: Seconds) -> Result<Seconds, MissingFigure> {
         Ok(self.compute(gpu)?.max(self.bytes / gpu.bandwidth()?).max(floor))
     }
 
     /// The time of all multiply-adds at the dense peaks of their formats.
-    ///
-    /// # Errors
-    /// If the GPU does not support a format.
     pub fn compute(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
         let Some(math) = self.math else { return Ok(Seconds::ZERO) };
         let others: Flops = self.other_math.iter().map(|(_, flops)| *flops).sum();

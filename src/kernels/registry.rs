@@ -11,9 +11,6 @@ use crate::units::{Bytes, Seconds};
 /// A call of any family.
 pub trait Kernel {
     /// The resources the call needs on `gpu`.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks a figure needed for counting.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure>;
 
     /// The format of the weights, or of the KV cache for attention.
@@ -43,17 +40,11 @@ pub trait Kernel {
 
     /// The feature vector of the call with this launch; `None` if the kernel has no learned model or there is
     /// nothing to do.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks a figure the vector needs.
     fn vector(&self, _launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         Ok(None)
     }
 
     /// The time of a call without a model, if a closed form was fitted to measured calls of its kind.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks a figure.
     fn closed_form(&self, _gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
         Ok(None)
     }
@@ -64,9 +55,6 @@ pub trait Kernel {
     /// were last read. This is added to the learned time rather than being a feature: no benchmark measured small
     /// launches with cold operands, and a model asked for one extrapolates (attention over 3 MB of cache 50 % too
     /// slow).
-    ///
-    /// # Errors
-    /// If the GPU's record lacks a figure.
     fn in_service(&self, stored: Bytes, gpu: &Gpu, _engine: &Engine) -> Result<Seconds, MissingFigure> {
         let Some(family) = self.family() else { return Ok(Seconds::ZERO) };
         Ok(Seconds::from_micros(DeviceSpec::new(gpu, family)?.missed(stored.0, 1.0)))
@@ -215,9 +203,6 @@ impl Family {
 
 impl Op {
     /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks a figure the vector needs.
     pub fn served_vector(
         &self,
         gpu: &Gpu,

@@ -60,8 +60,6 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// # Errors
-    /// If the GPU's record lacks a figure needed for counting.
     pub fn of(count: &Count, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
         let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
@@ -137,9 +135,6 @@ impl KernelTime {
     }
 
     /// Kernels without a model: operand bytes over the streaming bandwidth, plus a constant.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks its bandwidth.
     pub fn streaming(
         count: &Count,
         ideal: &Ideal,
@@ -158,9 +153,6 @@ impl KernelTime {
     }
 
     /// Indexer scores and top-k selection: by their bytes, or by the share of peak such kernels reach.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks its bandwidth.
     pub fn scores(count: &Count, ideal: &Ideal, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
         let streaming = Self::streaming(count, ideal, gpu, physics)?;
         let computing = ideal.compute * (1.0 / physics.score_share) + physics.streaming_latency;

@@ -33,8 +33,6 @@ pub struct PowerModel {
 }
 
 impl PowerModel {
-    /// # Errors
-    /// If the GPU's record lacks a figure.
     pub fn of(setup: &Setup) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         let (limit, [idle, memory, compute]) = (gpu.power()?, gpu.power_shares()?);

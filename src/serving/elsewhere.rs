@@ -30,9 +30,6 @@ struct OtherCall<'a> {
 }
 
 /// Alternatives for every line of every pass in the report of `plan`, in order.
-///
-/// # Errors
-/// Errors of `ask` if the models fail.
 pub fn elsewhere(
     plan: &Plan,
     report: &Report,

@@ -98,9 +98,6 @@ pub fn tokens_held(setup: &Setup) -> f64 {
 }
 
 /// The number of requests that run at once on a replica, or `None` if it does not fit; with issues.
-///
-/// # Errors
-/// If a catalog record lacks a figure.
 pub fn verdict(
     setup: &Setup,
     physics: &Physics,

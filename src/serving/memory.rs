@@ -18,9 +18,6 @@ const F32_BYTES: f64 = 4.0;
 constants!("memory": block_rows, entry_scale_bytes, latent_context, latent_sequences, margin_gib, margin_share, workspace_mib);
 
 /// Memory of `setup` under `demand`, by part.
-///
-/// # Errors
-/// If the GPU's or engine's record lacks a figure.
 pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
     let engine = &setup.engine;

@@ -88,18 +88,12 @@ const DECODE_SAMPLES: u64 = 5;
 const DECODE_SIZES: [u32; 2] = [2, 4];
 
 /// Plans `setup` and collects the rows for the models.
-///
-/// # Errors
-/// An issue naming the figure that the catalogs lack.
 pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
     build(setup, None, None)
 }
 
 /// The same with the table of the last plan if it needs the same steps. A `trace` is replayed instead of the setup's
-/// lengths, at the setup's rate or else at the trace's own pace.
-///
-/// # Errors
-/// As [`plan`], and if the trace has no pace.
+/// lengths, at the setup's rate or else at the trace's own pace. Also fails if the trace has no pace.
 pub fn plan_among(
     setup: &Setup,
     trace: Option<Trace>,
@@ -172,9 +166,6 @@ fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Iss
 }
 
 /// Device memory of the fullest GPU of `setup`.
-///
-/// # Errors
-/// If a catalog lacks a figure.
 pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
     let found = memory(setup, &physics()?, &Demand::of(setup));
     found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])

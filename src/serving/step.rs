@@ -49,9 +49,6 @@ pub struct FinishedStep {
 
 impl PlannedStep {
     /// Counts every call of one pass of `batch` and adds their rows.
-    ///
-    /// # Errors
-    /// If a catalog record lacks a figure needed for counting.
     pub fn new(
         setup: &Setup,
         physics: &Physics,
@@ -63,9 +60,6 @@ impl PlannedStep {
     }
 
     /// The calls of one pass of `batch` whose time depends on `scope`.
-    ///
-    /// # Errors
-    /// If a catalog record lacks a figure needed for counting.
     pub fn of_scope(
         setup: &Setup,
         physics: &Physics,
@@ -154,9 +148,6 @@ impl PlannedStep {
 }
 
 /// Physical lower bound for one pass of `batch`: every call at its ideal, in sequence.
-///
-/// # Errors
-/// If a catalog record lacks a figure needed for counting.
 pub fn ideal(setup: &Setup, physics: &Physics, batch: &Batch) -> Result<Seconds, MissingFigure> {
     let mut time = Seconds::ZERO;
     for call in pass(&setup.model, &layout(setup, physics), batch).iter().filter(|call| !call.overlapped) {
@@ -215,9 +206,6 @@ impl PlannedCall {
     }
 
     /// The same call on another setup, with its engine's kernel.
-    ///
-    /// # Errors
-    /// If a catalog record lacks a figure needed for counting.
     pub fn on(&self, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
         Self::new(self.call.clone(), setup, physics, rows)
     }

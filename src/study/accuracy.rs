@@ -121,8 +121,6 @@ pub struct CasePoint {
 const NO_ROOM: &str = "request 0 needs ";
 
 impl Accuracy {
-    /// # Errors
-    /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         from_json(text).map_err(|fault| fault.to_string())
     }

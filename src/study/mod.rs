@@ -209,9 +209,6 @@ impl Study {
 
     /// Predicts the next configuration, or runs the next search task; false if nothing is left. `ask` runs the
     /// models.
-    ///
-    /// # Errors
-    /// Why the models failed.
     pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
         if let Some(plans) = &mut self.plans {
             return plans.step(ask);

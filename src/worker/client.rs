@@ -62,9 +62,6 @@ struct Session {
 
 impl Client {
     /// Starts the worker; `on_event` receives all events.
-    ///
-    /// # Errors
-    /// The browser's error if it refuses to start a worker.
     pub fn start(files: &Files, on_event: impl Fn(Event) + 'static) -> Result<Self, JsValue> {
         let worker = start(files)?;
         let on_event = Rc::new(on_event);

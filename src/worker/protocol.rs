@@ -241,9 +241,6 @@ pub fn pack(message: &impl Serialize) -> JsValue {
 }
 
 /// Decodes a message.
-///
-/// # Errors
-/// If it is not a message of this protocol.
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
     let bytes: &Uint8Array = message.dyn_ref().ok_or("a message holds no bytes")?;
     postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("a message does not read: {fault}"))

@@ -54,10 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The runs of these files.
-///
-/// # Errors
-/// If there are errors.
+/// The runs of these files. Fails if any finding is an error.
 pub fn sound(paths: &[PathBuf], models: &Models) -> Result<Vec<Predicted>, String> {
     let (runs, findings) = of_paths(paths, models)?;
     findings.iter().filter(|finding| finding.is_error()).for_each(|finding| eprintln!("{finding}"));

@@ -12,9 +12,6 @@ const AHEAD: usize = 4;
 /// Answers every non-empty line, and passes on the answers in order, each as soon as it and those before it are
 /// done: a caller that writes one line at a time can wait for its answer. `Kept` is what a thread keeps from one line
 /// to the next.
-///
-/// # Errors
-/// If a line cannot be read, or errors of `take`.
 pub fn in_order<Kept: Default, Answer: Send>(
     lines: impl BufRead + Send,
     answer: impl Fn(&mut Kept, &str) -> Answer + Sync,

@@ -24,9 +24,6 @@ pub enum BuildError {
 }
 
 /// Imports every file. Models and refusals are ordered by id.
-///
-/// # Errors
-/// If two names shorten to the same id, or there are no files.
 pub fn build(source: &str, files: &[ConfigFile]) -> Result<ModelCatalog, BuildError> {
     let mut by_id: BTreeMap<String, &ConfigFile> = BTreeMap::new();
     for file in files {

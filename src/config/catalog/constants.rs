@@ -101,10 +101,8 @@ impl Recorded {
 }
 
 impl Constants {
-    /// The constants of one module, each in the field of the same name.
-    ///
-    /// # Errors
-    /// If the file lacks a constant or has one that no field reads.
+    /// The constants of one module, each in the field of the same name. Fails if the file lacks a constant or has one
+    /// that no field reads.
     pub fn of<T: serde::de::DeserializeOwned>(&self, part: &str) -> Result<T, String> {
         let none = BTreeMap::new();
         let named = self.kernels.get(part).unwrap_or(&none).iter();

@@ -151,10 +151,7 @@ pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measu
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));
 
 impl Catalog {
-    /// Reads the compiled-in files.
-    ///
-    /// # Errors
-    /// The first field that does not fit its record, with its file.
+    /// Reads the compiled-in files. Fails at the first field that does not fit its record.
     pub fn shipped() -> Result<Self, String> {
         Ok(Self {
             gpus: shipped!("gpus.json", concat!(env!("OUT_DIR"), "/gpus.json"))?,

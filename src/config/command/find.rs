@@ -47,10 +47,7 @@ const COMMANDS: usize = 200;
 /// Longest command in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The first command in `text` that starts an engine, if any.
-///
-/// # Errors
-/// An unclosed quotation mark.
+/// The first command in `text` that starts an engine, if any. Fails on an unclosed quotation mark.
 pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     let commands = match yaml::words(text)? {
         Some(words) => vec![words],

@@ -15,10 +15,7 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
     (value.is_empty() || value.starts_with(char::is_whitespace)).then(|| (indent + dash, place, value.trim()))
 }
 
-/// The words of the command, or `None` if the text has no such key.
-///
-/// # Errors
-/// An unclosed quotation mark.
+/// The words of the command, or `None` if the text has no such key. Fails on an unclosed quotation mark.
 pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#')).collect();

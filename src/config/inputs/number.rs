@@ -99,9 +99,6 @@ impl Input {
 
     /// The number typed into its box: `None` if the box is empty and may be. Spaces, underscores and commas
     /// between thousands are ignored.
-    ///
-    /// # Errors
-    /// What is wrong with the text, or with the number.
     pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
         let Some(number) = &self.number else { return Ok(None) };
         let digits = ungrouped(text);

@@ -34,18 +34,13 @@ fn one(scenario: &Scenario) -> String {
     link.pairs().map(pair).collect::<Vec<_>>().join("~")
 }
 
-/// Those to compare with.
-///
-/// # Errors
-/// The first part that cannot be read: a comparison with half of what was meant would mislead.
+/// Those to compare with. Fails at the first part that cannot be read: a comparison with half of what was meant would
+/// mislead.
 pub fn read(text: &str) -> Result<Vec<Scenario>, String> {
     decode(text, MOST_COMPARED)
 }
 
-/// Those that were measured.
-///
-/// # Errors
-/// Likewise, and a run without a measurement.
+/// Those that were measured. Fails likewise, and on a run without a measurement.
 pub fn read_runs(text: &str) -> Result<Vec<Scenario>, String> {
     let runs = decode(text, MOST_RUNS)?;
     match runs.iter().position(|run| run.measured.is_empty()) {

@@ -142,8 +142,7 @@ impl Find {
         }
     }
 
-    /// # Errors
-    /// The first part that is not a restriction: searching for something else would mislead.
+    /// Fails at the first part that is not a restriction: searching for something else would mislead.
     pub(in crate::config) fn decode(text: &str) -> Result<Self, String> {
         let mut find = Self::default();
         if text == ALL {

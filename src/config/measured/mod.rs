@@ -96,9 +96,6 @@ impl Measured {
     }
 
     /// Sets a mean or a median.
-    ///
-    /// # Errors
-    /// The expected value, if the number is out of range.
     pub fn set(&mut self, metric: Metric, median: bool, value: f64) -> Result<(), String> {
         if median && !metric.is_time() {
             return Err("a rate has no median".into());

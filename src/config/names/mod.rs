@@ -55,10 +55,8 @@ pub fn source() -> &'static str {
     &rules().source
 }
 
-/// The model for `text`: a name as written on Hugging Face, in the catalog or in the page's lists.
-///
-/// # Errors
-/// That there is none, with the nearest names.
+/// The model for `text`: a name as written on Hugging Face, in the catalog or in the page's lists. Fails with the
+/// nearest names if there is none.
 pub fn resolve(text: &str) -> Result<Resolved, String> {
     let text = text.trim();
     if let Some(model) = listed(text) {

@@ -53,10 +53,8 @@ impl Name {
         (both.len(), alone.len())
     }
 
-    /// The weight format, `None` if the name has none. Plain FP8 is scaled as its `publisher` does it.
-    ///
-    /// # Errors
-    /// What it is, if the format is unsupported or there are several.
+    /// The weight format, `None` if the name has none. Plain FP8 is scaled as its `publisher` does it. Fails if the
+    /// format is unsupported or there are several.
     pub fn weights(&self, publisher: &str) -> Result<Option<Dtype>, String> {
         let given: Vec<&Format> = self.stated().collect();
         if let Some(reason) = given.iter().find_map(|format| format.without.as_ref()) {

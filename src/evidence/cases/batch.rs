@@ -48,9 +48,6 @@ impl BatchCase {
     pub const METRICS: [Metric; 3] = [Metric::Prefill, Metric::DecodeStep, Metric::Total];
 
     /// The scenario of the batch.
-    ///
-    /// # Errors
-    /// Why there is none.
     fn scenario(&self) -> Result<Scenario, String> {
         let prompts = match self.prompt_lens.is_empty() {
             true => vec![self.isl; self.batch as usize],
@@ -102,9 +99,6 @@ impl BatchCase {
     }
 
     /// Predicts the batch.
-    ///
-    /// # Errors
-    /// Why it cannot be predicted.
     pub fn compare(&self, catalog: &Catalog, ask: &Ask) -> Result<Compared, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);

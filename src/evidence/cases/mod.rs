@@ -36,9 +36,6 @@ pub struct Cases {
 
 impl Cases {
     /// Adds the lines of a case file; `fitted` if constants were fitted on its served runs.
-    ///
-    /// # Errors
-    /// The first line that is not JSON, by number.
     pub fn read(&mut self, text: &str, fitted: bool) -> Result<(), String> {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value: Value =
@@ -100,17 +97,11 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
 pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
 
 /// The catalog's record of a published model, and the format given by its name.
-///
-/// # Errors
-/// If there is none.
 pub(in crate::evidence) fn model(published: &str) -> Result<Resolved, String> {
     resolve(published).map_err(|_| format!("{published} is not among the models of the catalog"))
 }
 
 /// A format by its name in the tables.
-///
-/// # Errors
-/// If there is none.
 pub(in crate::evidence) fn dtype(precision: &str) -> Result<Dtype, String> {
     match precision {
         "fp16" => Ok(Dtype::Bf16),

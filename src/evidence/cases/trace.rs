@@ -53,9 +53,6 @@ impl TraceCase {
     pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
 
     /// Replays the trace.
-    ///
-    /// # Errors
-    /// Why that is not possible.
     pub fn compare(
         &self,
         (catalog, physics): (&Catalog, &Physics),

@@ -40,10 +40,9 @@ const METRICS: [(Metric, config::Metric); 3] = [
     (Metric::Throughput, config::Metric::Output),
 ];
 
-/// Predicts a run. A run that the calibration holds is predicted without its configuration's runs, as in all evidence.
-///
-/// # Errors
-/// Why nothing can be learned from it: it does not fit, is faster than the hardware, or is far from anything predicted.
+/// Predicts a run. A run that the calibration holds is predicted without its configuration's runs, as in all
+/// evidence. Fails if nothing can be learned from it: it does not fit, is faster than the hardware, or is far from
+/// anything predicted.
 pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<Predicted, String> {
     let Contributed { number, version, scenario, setup } = run;
     if setup.prefill.is_some() {

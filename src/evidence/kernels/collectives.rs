@@ -11,9 +11,6 @@ use crate::kernels::{Collective, Op, collective};
 
 /// Compares the collectives' times on the tables under `data`; none if they hold none that is predicted.
 /// Their curves are interpolated measurements, and their floor is what the link carries.
-///
-/// # Errors
-/// Where a table cannot be read.
 pub fn compare_collectives(
     data: &Path,
     comparison: &Comparison<'_>,

@@ -40,9 +40,6 @@ pub struct Comparison<'a> {
 ///
 /// Predictions are of the measuring loop, which may find weights and KV in the L2: the floor of device memory,
 /// which holds in service, does not hold here.
-///
-/// # Errors
-/// Where a table cannot be read, or the family's model cannot answer.
 pub fn compare(
     family: Family,
     data: &Path,

@@ -10,9 +10,6 @@ use crate::units::GIB;
 constants!("launches": sglang_prefill_tokens, sglang_drafting_seqs, bench_share, bench_most_seqs, bench_most_tokens);
 
 /// Sequences and tokens of a step: as many sequences as the KV cache holds, and their tokens in step with each other.
-///
-/// # Errors
-/// Where the model or the GPU's memory is not known.
 pub(super) fn engine_settings(
     launch: &mut LaunchSettings,
     case: &ServedCase,

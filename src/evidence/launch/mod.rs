@@ -218,9 +218,6 @@ fn every_step() -> u32 {
 }
 
 /// How the server and the clients of `case` were started.
-///
-/// # Errors
-/// If nothing is known about its engine.
 pub fn launch(case: &ServedCase) -> Result<LaunchSettings, String> {
     let plan = plan::plan()?;
     if let Some(published) = &case.published {
@@ -248,9 +245,6 @@ pub fn launch(case: &ServedCase) -> Result<LaunchSettings, String> {
 
 /// Tokens accepted of `drafted` in a step, on average: each draft with the same chance once the one before it was, as many in
 /// all as in the runs of one server with multi-token prediction.
-///
-/// # Errors
-/// That the plan of launches does not read.
 pub fn accepted(drafted: u32) -> Result<f64, String> {
     let known = &plan::plan()?.drafts;
     let sum = |chance: f64, drafts: u32| (1..=drafts).map(|place| chance.powi(place as i32)).sum::<f64>();

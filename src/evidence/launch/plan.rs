@@ -234,8 +234,6 @@ impl Amount {
 }
 
 impl Launches {
-    /// # Errors
-    /// Where no case covers the run, or one does not read.
     pub fn of(&self, place: &RunKey) -> Result<LaunchSettings, String> {
         let covered = self.cases.iter().find(|one| one.when.covers(place));
         self.read(covered.ok_or("the plan of launches does not cover this run")?, place.case)

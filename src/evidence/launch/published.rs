@@ -11,8 +11,6 @@ use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, Engine, Version, VersionDefaults};
 use crate::evidence::cases::{Published, ServedCase};
 
-/// # Errors
-/// Where the engine, its version or the GPU is not in the catalog.
 pub(super) fn launch(
     plan: &LaunchPlan,
     case: &ServedCase,

@@ -25,9 +25,6 @@ struct Row<'t> {
 }
 
 /// Visits every measured collective under `data`, or the reason why it is left out.
-///
-/// # Errors
-/// Where a table cannot be read.
 pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     for name in ["collectives", "collectives_second_source"] {
         let table = Table::read(&data.join(KERNELS), name)?;

@@ -123,18 +123,12 @@ const WITHOUT_POWER: [&str; 5] =
     ["gemm_second_source", "gemm_fp8_pipeweave", "attention_second_source", "elementwise", "moe_triton_w13"];
 
 /// Visits every row of the family's tables under `data`, or the reason why it is left out.
-///
-/// # Errors
-/// Where a table cannot be read.
 pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let folder = data.join(KERNELS);
     tables(family).into_iter().try_for_each(|(name, read)| read(&Table::read(&folder, name)?, visitor))
 }
 
 /// The same of the tables that hold watts too.
-///
-/// # Errors
-/// Where a table cannot be read.
 pub fn visit_power(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let folder = data.join(POWER);
     let tables = tables(family).into_iter().filter(|(name, _)| !WITHOUT_POWER.contains(name));

@@ -15,9 +15,8 @@ pub struct FeatureRow {
 }
 
 impl MeasuredCall {
-    /// # Errors
-    /// The reason why no model covers the call: a GPU without a record, or one that lacks a figure; a
-    /// format or kernel nobody learned.
+    /// Fails if no model covers the call: a GPU without a record, or one that lacks a figure; a format or kernel
+    /// nobody learned.
     pub fn row(&self, catalog: &Catalog, physics: &Physics) -> Result<FeatureRow, String> {
         let gpu = catalog.gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
         // Sources that name no engine called the library, as vLLM does.

@@ -35,9 +35,6 @@ fn reference() -> &'static str {
 pub(super) type Call<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
 
 /// Visits rows as `call` reads them.
-///
-/// # Errors
-/// Where a row does not read.
 pub(super) fn visit<'t, R: Deserialize<'t>>(
     rows: impl Iterator<Item = Result<(RowSource<'t>, R), TableError>>,
     visitor: &mut Visitor<'_>,
@@ -51,9 +48,6 @@ pub(super) fn visit<'t, R: Deserialize<'t>>(
 }
 
 /// Visits rows, those that sibling GPUs contradict as suspect; `point` gives what siblings share of a call.
-///
-/// # Errors
-/// Where a row does not read.
 pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,

@@ -25,9 +25,6 @@ const GPUS: [(&str, &str, Option<f64>); 7] = [
 const TOLERATED_SHARE: f64 = 0.01;
 
 /// The start predicted with the defaults of its engine's version.
-///
-/// # Errors
-/// Why it is not.
 pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, String> {
     let mut assumed = Vec::new();
     let model = resolved(&case.model, &mut assumed)?;

@@ -78,9 +78,6 @@ pub struct ComparedStart {
 }
 
 /// Reads one case a line.
-///
-/// # Errors
-/// The first line that cannot be read.
 pub fn read(text: &str) -> Result<Vec<StartCase>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines

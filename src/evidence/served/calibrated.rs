@@ -73,8 +73,6 @@ const METRICS: [(Metric, Observed); 3] = [
     (Metric::Throughput, Observed::Throughput),
 ];
 
-/// # Errors
-/// Why the simulation fails.
 pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured;
@@ -89,9 +87,6 @@ pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) ->
 
 /// A run's calibrated prediction from the known runs used, with its measurement and bands. `closed` is the output
 /// length of a closed loop.
-///
-/// # Errors
-/// Errors of `simulate`.
 pub fn corrected(
     calibration: &Calibration,
     (at, asked): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),

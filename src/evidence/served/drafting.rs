@@ -9,9 +9,6 @@ constants!("drafting": recipe_drafts, eagle_vocab);
 
 /// Seconds of `passes` passes over one token of each sequence: the bytes of one decoder layer as wide as the model's last and of
 /// the draft's own head, in 16 bits and split over the GPUs as the model is. Few tokens leave it bound by these.
-///
-/// # Errors
-/// Where the GPU's record lacks its bandwidth.
 pub fn seconds(setup: &Setup, physics: &Physics, passes: u32) -> Result<f64, MissingFigure> {
     let model = &setup.model;
     let layer = model.blocks.last().map(|last| last.tensors(model.hidden)).unwrap_or_default();

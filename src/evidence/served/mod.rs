@@ -43,8 +43,6 @@ pub struct ServedRun {
 }
 
 impl ServedRun {
-    /// # Errors
-    /// Why the case cannot be run again.
     pub fn of(case: &ServedCase, catalog: &Catalog) -> Result<Self, String> {
         let launch = launch(case)?;
         if let Some(excluded) = &launch.excluded {
@@ -101,9 +99,6 @@ impl ServedRun {
 
     /// The run's means at these step times; of a server kept full, those while it was. With the requests under way in
     /// a replica on average.
-    ///
-    /// # Errors
-    /// Why the simulation does not end, or has no answer.
     pub fn simulate(&self, cost: &dyn StepCost, wait: f64) -> Result<(Times, f64), String> {
         let sampling = self.sent.sampling_ns * 1e-9 * f64::from(self.setup.model.vocab);
         let (start, drafting) = (self.launch.cold_start, self.drafting);

@@ -53,9 +53,6 @@ struct Ready<'a> {
 }
 
 /// Replays every case: the physics alone, and calibrated, by which runs are left out.
-///
-/// # Errors
-/// If the models or the catalogs fail.
 pub fn served_reports(
     cases: &[&ServedCase],
     (catalog, physics): (&Catalog, &Physics),

@@ -29,9 +29,6 @@ pub struct Response {
 }
 
 /// The responses of all cases at the factors of each, by id; the physics alone where it has none.
-///
-/// # Errors
-/// Where the models or the catalogs do not answer.
 pub fn responses(
     cases: &[&ServedCase],
     (catalog, physics): (&Catalog, &Physics),

@@ -7,8 +7,6 @@ use crate::evidence::cases::{LoadKind, ServedCase, dtype, model};
 use crate::evidence::launch::LaunchSettings;
 use crate::units::significant;
 
-/// # Errors
-/// Why there is none.
 pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
     let Resolved { model, weights: named, .. } = model(&case.model)?;
     let (isl, osl) = match case.published {

@@ -72,8 +72,6 @@ impl Prefixes {
 }
 
 impl SentRequests {
-    /// # Errors
-    /// If the source does not describe the requests.
     pub fn of(case: &ServedCase, launch: &LaunchSettings) -> Result<Self, String> {
         let Some(published) = &case.published else {
             let count = launch.requests(case.concurrency);

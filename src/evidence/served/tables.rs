@@ -17,9 +17,6 @@ pub struct Tables {
 }
 
 /// One table for each key, as large as the largest run with that key needs it.
-///
-/// # Errors
-/// Where a catalog record lacks a figure, or the models do not answer.
 pub fn tables<'a>(
     runs: impl Iterator<Item = (String, &'a Setup, &'a Extent)>,
     physics: &Physics,

@@ -17,8 +17,6 @@ constants!(
     decode_launch, decode_bytes, fp8_decode_launch, fp8_decode_bytes,
 );
 
-/// # Errors
-/// Where the GPU's record lacks a figure.
 pub fn time(attention: &Attention, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
     let known = constants();
     let [prefill, flops, decode, bytes] = match attention.kv {

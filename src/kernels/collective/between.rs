@@ -73,9 +73,6 @@ pub fn of(collective: &Collective, gpu: &Gpu) -> Option<AcrossNodes> {
 
 impl AcrossNodes {
     /// Lower bound from link and network.
-    ///
-    /// # Errors
-    /// If the GPU's record lacks either.
     pub fn least(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
         let between = self.sent / gpu.network_bandwidth()?;
         let inside: Bytes = self.inside.iter().map(wire_bytes).sum();
@@ -85,8 +82,6 @@ impl AcrossNodes {
         Ok((inside / gpu.link_among(gpu.link.domain)?).max(between))
     }
 
-    /// # Errors
-    /// If the GPU's record lacks its link or network.
     pub fn time(&self, gpu: &Gpu) -> Result<CollectiveTime, MissingFigure> {
         let known = constants();
         let share = gpu.need(&known.network_share, "share of the network")?;

@@ -94,9 +94,6 @@ fn others(ranks: u32) -> f64 {
 }
 
 /// Lower bound from the links.
-///
-/// # Errors
-/// If the GPU's record lacks a link involved.
 pub fn least(collective: &Collective, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
     match between::of(collective, gpu) {
         Some(group) => group.least(gpu),
@@ -106,9 +103,6 @@ pub fn least(collective: &Collective, gpu: &Gpu) -> Result<Seconds, MissingFigur
 
 /// Times `collective` with `engine`'s kernels, or the library's if the group spans nodes, where engines have no
 /// kernels.
-///
-/// # Errors
-/// If the GPU's record lacks a link involved.
 pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<CollectiveTime, MissingFigure> {
     let (name, ranks, bytes) = parts(collective);
     if ranks < 2 {

@@ -44,8 +44,6 @@ fn line(weights: Dtype, gpu: &Gpu) -> [f64; 4] {
     }
 }
 
-/// # Errors
-/// If the GPU's record lacks a figure, or the GPU does not support the format.
 pub fn time(gemm: &Gemm, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
     let [launch, a, b, c] = line(gemm.weights, gpu);
     let (m, n, k) = (gemm.m as f64, gemm.n as f64, gemm.k as f64);

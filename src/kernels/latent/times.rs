@@ -55,8 +55,6 @@ pub struct BlockTimes {
 }
 
 impl BlockTimes {
-    /// # Errors
-    /// If the GPU's record lacks a figure.
     pub fn of(work: &BlockWork<'_>, device: &DeviceSpec, gpu: &Gpu) -> Result<Self, MissingFigure> {
         let &BlockWork { module, kernel, indexes, math, hits, span, batch, .. } = work;
         let mut times = Self::default();

@@ -12,9 +12,6 @@ use crate::graph::{Batch, Call, encoder, pass};
 
 impl PlannedStep {
     /// One pass of `batch`, whose sequences all begin: first come the calls that encode their images.
-    ///
-    /// # Errors
-    /// If a catalog record lacks a figure needed for counting.
     pub fn beginning(
         setup: &Setup,
         physics: &Physics,
@@ -27,9 +24,6 @@ impl PlannedStep {
     }
 
     /// Only the calls that encode the images of one prompt: none without images.
-    ///
-    /// # Errors
-    /// If a catalog record lacks a figure needed for counting.
     pub fn of_images(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
         Self::of_calls(encoding(setup, physics, 1), setup, physics, Batch::default(), rows)
     }

@@ -47,9 +47,6 @@ pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
 }
 
 /// The items of a list, a single value, or one object per line.
-///
-/// # Errors
-/// What is wrong with the text as a whole.
 fn values(text: &str) -> Result<Vec<Value>, String> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty()).map(json::object);
     match json::parse(text) {

@@ -44,8 +44,6 @@ enum Pattern {
 }
 
 impl Globs {
-    /// # Errors
-    /// What is wrong with a pattern that cannot be parsed.
     pub fn add(&mut self, text: &str, dtype: Dtype) -> Result<(), String> {
         if let Some(expression) = text.strip_prefix("re:") {
             let anchored = RegexBuilder::new(&format!("^(?:{expression})")).size_limit(SIZE).build();

@@ -22,8 +22,7 @@ pub fn class(family: &Family) -> Value {
     serde_json::from_str(family.defaults).unwrap_or_default()
 }
 
-/// # Errors
-/// Two names for one key with different values.
+/// Fails on two names for one key with different values.
 pub fn standard<'a>(
     top: &Value,
     text: &'a Value,

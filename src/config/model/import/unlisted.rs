@@ -14,10 +14,7 @@ const NEEDED: [&str; 5] =
 const READ: [&str; 5] =
     ["num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings", "attention_bias"];
 
-/// Reads it as a plain decoder.
-///
-/// # Errors
-/// The missing required keys, or those not understood.
+/// Reads it as a plain decoder. Fails if required keys are missing, or others are not understood.
 pub fn family(text: &Value) -> Result<Family, String> {
     let listed = |keys: Vec<String>| keys.join(", ");
     let missing: Vec<String> =

@@ -44,8 +44,6 @@ pub struct Side {
 }
 
 impl PoolRun {
-    /// # Errors
-    /// Why the case cannot be run again.
     pub fn of(case: &PoolCase, catalog: &Catalog) -> Result<Self, String> {
         if case.ambiguous {
             return Err(
@@ -107,9 +105,6 @@ impl PoolRun {
     }
 
     /// The run's means at these step times.
-    ///
-    /// # Errors
-    /// Why the simulation does not end, or has no answer.
     pub fn simulate(&self, prefill: &dyn StepCost, decode: &dyn StepCost) -> Result<Times, String> {
         let pool = |side: &'_ Side| side.setup.replicas;
         let first = Pool { policy: &self.prefill.policy, cost: prefill, replicas: pool(&self.prefill) };

@@ -63,10 +63,8 @@ impl Started {
     }
 }
 
-/// The recipe of a run, the newest where several are alike; none if no recipe is recorded.
-///
-/// # Errors
-/// If the plan cannot be read, or recipes both with and without drafts match and the run does not tell which it used.
+/// The recipe of a run, the newest where several are alike; none if no recipe is recorded. Fails if recipes both with
+/// and without drafts match and the run does not tell which it used.
 pub fn recipe(case: &PoolCase) -> Result<Option<&'static Recipe>, String> {
     let plan = PLAN.as_ref().map_err(String::clone)?;
     let run = &case.served;

@@ -27,9 +27,6 @@ pub struct PoolReport {
 }
 
 /// Runs every case again.
-///
-/// # Errors
-/// Where the models or the catalogs do not answer.
 pub fn pool_report(
     cases: &[&PoolCase],
     (catalog, physics): (&Catalog, &Physics),
