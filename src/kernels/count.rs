@@ -44,8 +44,8 @@ impl Schedule {
     }
 }
 
-/// The resources one launch needs.
-#[derive(Debug, Clone, PartialEq)]
+/// The resources one launch needs. By default nothing: a collective does not use this GPU's own pipes.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Count {
     /// Useful multiply-adds of the main pipe, as FLOP.
     pub flops: Flops,
@@ -64,20 +64,6 @@ pub struct Count {
 }
 
 impl Count {
-    /// A launch that does not use this GPU's own pipes: a collective.
-    pub fn nothing() -> Self {
-        let none = Bytes::ZERO;
-        Self {
-            flops: Flops::ZERO,
-            math: None,
-            other_math: Vec::new(),
-            operands: none,
-            stored: none,
-            bytes: none,
-            schedule: None,
-        }
-    }
-
     /// Counts a launch with `flops` in `math` over `stored` and `activations` bytes; the previous kernel left the
     /// activations in L2 as far as they fit.
     pub(super) fn new(
@@ -89,7 +75,7 @@ impl Count {
     ) -> Result<Self, MissingFigure> {
         let spilled = (activations - gpu.l2()?).max(Bytes::ZERO);
         let (operands, bytes) = (stored + activations, stored + spilled);
-        Ok(Self { flops, math, other_math: Vec::new(), operands, stored, bytes, schedule: None })
+        Ok(Self { flops, math, operands, stored, bytes, ..Self::default() })
     }
 
     /// Both launches in sequence, as one: `math` is the first's.

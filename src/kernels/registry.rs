@@ -34,8 +34,8 @@ pub trait Kernel {
 
     /// The kernel behind a name in the measured tables of the call's family, launched by `engine` on `arch`; `None` if
     /// it has no learned model.
-    fn named(&self, _name: &str, _engine: Option<&Engine>, _arch: Arch) -> Option<KernelId> {
-        None
+    fn named(&self, name: &str, _engine: Option<&Engine>, _arch: Arch) -> Option<KernelId> {
+        self.family()?.kernel(name)
     }
 
     /// The feature vector of the call with this launch; `None` if the kernel has no learned model or there is
@@ -193,6 +193,19 @@ impl Family {
         let identity_from = own.len();
         let names = own.into_iter().chain(features::identity_names()).collect();
         Schema { family: self, version, names, identity_from }
+    }
+
+    /// The kernel behind a name in the family's measured tables; GEMMs have none there.
+    fn kernel(self, name: &str) -> Option<KernelId> {
+        match self {
+            Self::Gemm => None,
+            Self::AttentionPrefill | Self::AttentionDecode => name.parse().ok().map(KernelId::Attention),
+            Self::Elementwise => name.parse().ok().map(KernelId::Elementwise),
+            Self::Moe => name.parse().ok().map(KernelId::Experts),
+            Self::Mla | Self::MlaModule | Self::DsaModule => name.parse().ok().map(KernelId::Latent),
+            Self::MlaBmm => name.parse().ok().map(KernelId::Bmm),
+            Self::LinearAttention => name.parse().ok().map(KernelId::Linear),
+        }
     }
 
     /// GPUs whose measurements trained the model; the identity columns are filled for these.

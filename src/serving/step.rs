@@ -197,7 +197,7 @@ impl PlannedCall {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup, physics)?;
-            return Ok(Self { call, count: Count::nothing(), ideal: None, timing: Timing::Timed(timed) });
+            return Ok(Self { call, count: Count::default(), ideal: None, timing: Timing::Timed(timed) });
         }
         let count = call.op.count(gpu)?;
         let ideal = Some(Ideal::of(&count, gpu, physics)?);

@@ -10,7 +10,6 @@ pub use vector::{DECODE, PREFILL};
 use super::constants::constants;
 use super::sequences::{first_group, lengths};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
-use crate::config::kernels::KernelId;
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
@@ -81,10 +80,6 @@ impl Kernel for Attention {
         Some(Launch { math, ..launch.with(named) })
     }
 
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Attention)
-    }
-
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         if launch.gpu.arch == Arch::Xe2 { Ok(None) } else { vector::of(self, launch) }
     }
@@ -108,7 +103,7 @@ impl Kernel for Attention {
 }
 
 /// Query-key pairs under the causal mask for `new` tokens after `past`: each new token sees the past, earlier new
-/// tokens and itself, limited to the last `window` if there is one.
+/// tokens and itself, at most `window` of them.
 pub fn causal_pairs(new: u64, past: u64, window: Option<u64>) -> f64 {
     let triangle = |new: u64| {
         let (new, past) = (new as f64, past as f64);
@@ -136,24 +131,25 @@ mod tests {
 
     #[test]
     fn pairs_by_hand() {
-        // 3 tokens: 1 + 2 + 3; after 10: 3 * 10 more.
-        assert_eq!(causal_pairs(3, 0, None), 6.0);
-        assert_eq!(causal_pairs(3, 10, None), 36.0);
-        assert_eq!(causal_pairs(1, 99, None), 100.0);
-    }
-
-    #[test]
-    fn pairs_in_a_window_by_hand() {
-        // A window of 2: 1 + 2 + 2 + 2; after 10: 2 each; a window that holds all changes nothing.
-        assert_eq!(causal_pairs(4, 0, Some(2)), 7.0);
-        assert_eq!(causal_pairs(4, 10, Some(2)), 8.0);
-        assert_eq!(causal_pairs(3, 10, Some(13)), causal_pairs(3, 10, None));
-        assert_eq!(causal_pairs(1, 99, Some(1)), 1.0);
+        for (new, past, window, pairs) in [
+            // 3 tokens: 1 + 2 + 3; after 10: 3 * 10 more.
+            (3, 0, None, 6.0),
+            (3, 10, None, 36.0),
+            (1, 99, None, 100.0),
+            // A window of 2: 1 + 2 + 2 + 2; after 10: 2 each; a window that holds all changes nothing.
+            (4, 0, Some(2), 7.0),
+            (4, 10, Some(2), 8.0),
+            (3, 10, Some(13), 36.0),
+            (1, 99, Some(1), 1.0),
+            (1, 9, Some(u64::MAX), 10.0),
+        ] {
+            assert_eq!(causal_pairs(new, past, window), pairs, "{new} {past} {window:?}");
+        }
     }
 
     #[test]
     fn pairs_in_a_window_agree_with_brute_force() {
-        for (new, past, window) in [(7, 0, 3), (7, 2, 5), (7, 9, 5), (1, 4, 5), (9, 3, 100)] {
+        for (new, past, window) in [(7, 0, 3), (5, 2, 3), (7, 2, 5), (7, 9, 5), (1, 4, 5), (9, 3, 100)] {
             let walk: u64 = (0..new).map(|token| (past + token + 1).min(window)).sum();
             assert_eq!(causal_pairs(new, past, Some(window)), walk as f64, "{new} {past} {window}");
         }

@@ -5,8 +5,7 @@ mod vector;
 pub use vector::FAMILY;
 
 use super::{CallPoint, Count, Family, Kernel, Launch};
-use crate::config::kernels::KernelId;
-use crate::config::{Arch, Engine, Gpu, MissingFigure};
+use crate::config::{Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
@@ -72,10 +71,6 @@ impl Kernel for Elementwise {
 
     fn family(&self) -> Option<Family> {
         Some(Family::Elementwise)
-    }
-
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Elementwise)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {

@@ -2,8 +2,7 @@
 
 use super::INDEX_SCALE_BYTES;
 use super::{AttendedSpan, BatchedGemm, Form, LatentHeads, attention, block_vector, point, shape};
-use crate::config::kernels::KernelId;
-use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::{CallPoint, Count, Family, Gemm, Kernel, Launch, Phase, Sequences};
 use crate::units::{Bytes, Flops};
 
@@ -67,10 +66,6 @@ impl Kernel for LatentModule {
         Some(launch.with(self.phase.choose(&choice.block_prefill, &choice.block_decode)))
     }
 
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Latent)
-    }
-
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         block_vector::of_dense(self, launch)
     }
@@ -118,10 +113,6 @@ impl Kernel for SparseModule {
         Some(launch.with(if short { &choice.sparse_short } else { &choice.sparse }))
     }
 
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Latent)
-    }
-
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         block_vector::of_sparse(self, launch)
     }
@@ -144,7 +135,7 @@ impl SparseModule {
 }
 
 fn sum(parts: Vec<BlockPart>) -> Count {
-    parts.into_iter().fold(Count::nothing(), |sum, part| sum.then(part.count))
+    parts.into_iter().fold(Count::default(), |sum, part| sum.then(part.count))
 }
 
 /// The role of a launch in a block.

@@ -49,10 +49,6 @@ impl Kernel for BatchedGemm {
         Some(launch.with(if fp8 { &choice.bmm_fp8 } else { &choice.bmm }))
     }
 
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Bmm)
-    }
-
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         let Some(KernelId::Bmm(kernel)) = launch.kernel else { return Ok(None) };
         if kernel == BmmKernel::TrtllmUnnamed && self.weights != Dtype::Bf16 {

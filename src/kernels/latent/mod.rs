@@ -29,8 +29,8 @@ pub use vector::FAMILY as ATTENTION;
 use super::constants::constants;
 use super::sequences::{first_group, lengths, number};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
-use crate::config::kernels::{KernelId, LatentKernel};
-use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
+use crate::config::kernels::LatentKernel;
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 
@@ -138,10 +138,6 @@ impl Kernel for LatentAttention {
         Some(Launch { name, kernel: Some(kernel.into()), ..launch })
     }
 
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Latent)
-    }
-
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of(self, launch)
     }
@@ -189,7 +185,6 @@ fn attention(
 
 #[cfg(test)]
 mod tests {
-    use super::span::kept_pairs;
     use super::*;
     use crate::config::catalog::catalog;
     use crate::kernels::attention::causal_pairs;
@@ -212,16 +207,6 @@ mod tests {
             weights,
             kv: Dtype::Bf16,
         }
-    }
-
-    #[test]
-    fn pairs_are_capped_at_topk() {
-        // Of 5 tokens with topk 3: 1 + 2 + 3 + 3 + 3; after 2 more, each has 3.
-        assert_eq!(kept_pairs(5, 0, 3), 12.0);
-        assert_eq!(kept_pairs(5, 2, 3), 15.0);
-        assert_eq!(kept_pairs(5, 9, 3), 15.0);
-        assert_eq!(kept_pairs(5, 9, 100), causal_pairs(5, 9, None));
-        assert_eq!(kept_pairs(1, 9, u64::MAX), 10.0);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Which compressed keys a query sees.
 
 use super::AttendedSpan;
-use super::span::kept_pairs;
 use crate::kernels::Sequences;
+use crate::kernels::attention::causal_pairs;
 
 /// The keys visible to a query: the newest tokens, and the selected compressed entries before them (DeepSeek-V4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ impl Reach {
             AttendedSpan {
                 new: sum.new + count * group.new as f64,
                 past: sum.past + count * (window + read) as f64,
-                pairs: sum.pairs + count * (kept_pairs(group.new, group.past, self.window) + compressed),
+                pairs: sum.pairs + count * (causal_pairs(group.new, group.past, Some(self.window)) + compressed),
             }
         })
     }

@@ -18,7 +18,7 @@ pub struct AttendedSpan {
 impl AttendedSpan {
     /// Each new token attends to all preceding ones and itself.
     pub fn dense(sequences: &[Sequences]) -> Self {
-        Self::of(sequences, u64::MAX)
+        Self::sparse(sequences, u64::MAX)
     }
 
     /// For the queries of a call.
@@ -31,24 +31,14 @@ impl AttendedSpan {
 
     /// Each new token attends to at most `topk` tokens.
     pub fn sparse(sequences: &[Sequences], topk: u64) -> Self {
-        Self::of(sequences, topk)
-    }
-
-    fn of(sequences: &[Sequences], topk: u64) -> Self {
         sequences.iter().fold(Self::default(), |sum, group| {
             let count = group.count as f64;
             let read = group.past.min(topk.saturating_mul(group.new));
             Self {
                 new: sum.new + count * group.new as f64,
                 past: sum.past + count * read as f64,
-                pairs: sum.pairs + count * kept_pairs(group.new, group.past, topk),
+                pairs: sum.pairs + count * causal_pairs(group.new, group.past, Some(topk)),
             }
         })
     }
-}
-
-/// Query-key pairs of `new` tokens after `past` with at most `topk` per query.
-pub fn kept_pairs(new: u64, past: u64, topk: u64) -> f64 {
-    let dense = topk.saturating_sub(past).min(new);
-    causal_pairs(dense, past, None) + (new - dense) as f64 * topk as f64
 }

@@ -8,8 +8,8 @@ pub use vector::FAMILY;
 use super::constants::constants;
 use super::sequences::{first_group, lengths, number, tokens};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
-use crate::config::kernels::{KernelId, LinearKernel};
-use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
+use crate::config::kernels::LinearKernel;
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
@@ -92,10 +92,6 @@ impl Kernel for CausalConv {
         Some(Launch { name, kernel: Some(LinearKernel::Own.into()), ..launch })
     }
 
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Linear)
-    }
-
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of_conv(self, launch)
     }
@@ -150,10 +146,6 @@ impl Kernel for DeltaRule {
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let choice = engine.variants_on(launch.gpu.arch)?;
         Some(launch.with(self.phase.choose(&choice.delta_prefill, &choice.delta_decode)))
-    }
-
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Linear)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {

@@ -9,8 +9,7 @@ pub use vector::FAMILY;
 
 use super::constants::constants;
 use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
-use crate::config::kernels::KernelId;
-use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 use routing::TILE_ROWS;
@@ -102,10 +101,6 @@ impl Kernel for Moe {
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let named = engine.kernels_on(launch.gpu.arch)?.moe(self.weights, self.tokens, self.ep)?;
         Some(Launch { math: self.weights.math(), ..launch.with(named) })
-    }
-
-    fn named(&self, name: &str, _: Option<&Engine>, _: Arch) -> Option<KernelId> {
-        name.parse().ok().map(KernelId::Experts)
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
