@@ -21,6 +21,12 @@ pub struct MissingFigure {
     pub reason: String,
 }
 
+impl From<MissingFigure> for String {
+    fn from(missing: MissingFigure) -> Self {
+        missing.to_string()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]

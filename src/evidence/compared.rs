@@ -124,6 +124,20 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// What was made of cases, and the cases of which nothing was, by id.
+pub fn parted<'a, T>(
+    results: impl Iterator<Item = (&'a String, Result<T, String>)>,
+) -> (Vec<T>, Vec<Skipped>) {
+    let (mut made, mut skipped) = (Vec::new(), Vec::new());
+    for (id, result) in results {
+        match result {
+            Ok(one) => made.push(one),
+            Err(reason) => skipped.push(Skipped { id: id.clone(), reason }),
+        }
+    }
+    (made, skipped)
+}
+
 /// Errors by metric; `None` if no case has it.
 pub type Metrics = BTreeMap<Metric, Option<Errors>>;
 

@@ -133,31 +133,13 @@ mod tests {
     use super::*;
     use crate::config::Dtype;
     use crate::config::catalog::{catalog, constants};
-    use crate::evidence::measured::{MeasuredCall, REFERENCE_SOURCE};
+    use crate::evidence::measured::MeasuredCall;
     use crate::kernels::{
-        Attention, Elementwise, ElementwiseKind, Gemm, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
+        Attention, Elementwise, ElementwiseKind, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
     };
 
     fn physics() -> Physics {
         constants().physics().expect("complete")
-    }
-
-    fn measured(op: Op) -> MeasuredCall {
-        MeasuredCall {
-            source: REFERENCE_SOURCE.into(),
-            gpu: "l40s".into(),
-            engine: "sglang".into(),
-            kernel: "flashinfer".into(),
-            dtype: Dtype::Bf16,
-            op,
-            micros: 10.0,
-            watts: None,
-            suspect: false,
-        }
-    }
-
-    fn gemm(m: u64) -> MeasuredCall {
-        measured(Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }))
     }
 
     fn attention(phase: Phase, count: u64, new: u64, past: u64) -> MeasuredCall {
@@ -171,11 +153,12 @@ mod tests {
             kv: Dtype::Bf16,
             window: None,
         };
-        measured(Op::Attention(attention))
+        MeasuredCall { kernel: "flashinfer".into(), ..MeasuredCall::example(Op::Attention(attention)) }
     }
 
     fn add_norm() -> MeasuredCall {
-        measured(Op::Elementwise(Elementwise { kind: ElementwiseKind::AddNorm, rows: 9, width: 4096 }))
+        let kind = ElementwiseKind::AddNorm;
+        MeasuredCall::example(Op::Elementwise(Elementwise { kind, rows: 9, width: 4096 }))
     }
 
     fn moe(tokens: u64, kernel: &str, weights: Dtype) -> MeasuredCall {
@@ -183,14 +166,14 @@ mod tests {
         let load = Routing::PowerLaw(1.2).load(&Pool { tokens, experts, topk, ep });
         let (hidden, inter, tp, gated, part) = (4096, 1536, 2, true, MoePart::Whole);
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
-        MeasuredCall { kernel: kernel.into(), ..measured(Op::Moe(moe)) }
+        MeasuredCall { kernel: kernel.into(), ..MeasuredCall::example(Op::Moe(moe)) }
     }
 
     #[test]
     fn features_and_efficiencies_mean_the_same_ideal() {
         let calls = [
-            (Family::Gemm, gemm(1)),
-            (Family::Gemm, gemm(8192)),
+            (Family::Gemm, MeasuredCall::example_gemm(1)),
+            (Family::Gemm, MeasuredCall::example_gemm(8192)),
             (Family::AttentionPrefill, attention(Phase::Prefill, 8, 4096, 0)),
             (Family::AttentionPrefill, attention(Phase::Prefill, 1, 16, 0)),
             (Family::AttentionDecode, attention(Phase::Decode, 64, 1, 4000)),

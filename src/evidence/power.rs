@@ -82,8 +82,8 @@ pub fn export_power(
 fn counted(call: MeasuredCall, catalog: &Catalog) -> Result<(MeasuredCall, [f32; 8]), Skipped> {
     let gpu = catalog.gpu(&call.gpu).ok_or_else(|| format!("no record of {}", call.gpu))?;
     let watts = call.watts.ok_or("no watts")?;
-    let count = call.op.count(gpu).map_err(|missing| missing.to_string())?;
-    let compute = count.compute(gpu).map_err(|missing| missing.to_string())?;
+    let count = call.op.count(gpu)?;
+    let compute = count.compute(gpu)?;
     let [bf16, fp8, fp4] = [Dtype::Bf16, Dtype::Fp8, Dtype::Nvfp4].map(|math| flops_in(&count, math));
     let (bytes, operands) = (count.bytes.0, count.operands.0);
     let work = [compute.micros(), bf16, fp8, fp4, bytes, operands, call.micros, watts];

@@ -141,32 +141,16 @@ fn mix(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dtype;
-    use crate::kernels::{Gemm, Op};
-
-    fn gemm(m: u64) -> MeasuredCall {
-        MeasuredCall {
-            source: REFERENCE_SOURCE.into(),
-            gpu: "l40s".into(),
-            engine: "sglang".into(),
-            kernel: String::new(),
-            dtype: Dtype::Bf16,
-            op: Op::Gemm(Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }),
-            micros: 10.0,
-            watts: None,
-            suspect: false,
-        }
-    }
 
     #[test]
     fn sampling_keeps_points_whole_and_about_the_share() {
         let key = ("l40s".to_owned(), REFERENCE_SOURCE.to_owned());
         let shares = Shares(HashMap::from([(key, 0.25)]));
-        let kept = (1..4001).filter(|&m| shares.keeps(&gemm(m), 7)).count();
+        let kept = (1..4001).filter(|&m| shares.keeps(&MeasuredCall::example_gemm(m), 7)).count();
         assert!((900..1100).contains(&kept), "{kept}");
         for m in 1..100 {
-            let other = MeasuredCall { engine: "vllm".into(), micros: 20.0, ..gemm(m) };
-            assert_eq!(shares.keeps(&gemm(m), 7), shares.keeps(&other, 7));
+            let other = MeasuredCall { engine: "vllm".into(), micros: 20.0, ..MeasuredCall::example_gemm(m) };
+            assert_eq!(shares.keeps(&MeasuredCall::example_gemm(m), 7), shares.keeps(&other, 7));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rooflight::evidence::compared::Skipped;
+use rooflight::evidence::compared::parted;
 use rooflight::evidence::memory::report::{MemoryGroup, StartReport};
 use rooflight::evidence::memory::{compare, read};
 
@@ -28,15 +28,11 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let catalog = catalog_with(arguments.engines.as_deref())?;
-    let (mut compared, mut skipped) = (Vec::new(), Vec::new());
+    let mut cases = Vec::new();
     for path in &arguments.cases {
-        for case in read(&read_file(path)?).map_err(|error| in_file(path, error))? {
-            match compare(&case, &catalog) {
-                Ok(one) => compared.push(one),
-                Err(reason) => skipped.push(Skipped { id: case.id, reason }),
-            }
-        }
+        cases.extend(read(&read_file(path)?).map_err(|error| in_file(path, error))?);
     }
+    let (compared, skipped) = parted(cases.iter().map(|case| (&case.id, compare(case, &catalog))));
     if let Some(path) = &arguments.per_case {
         write_lines(path, &compared)?;
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use rooflight::config::catalog::{Catalog, EngineCatalog, constants};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
-use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped};
+use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped, parted};
 use rooflight::evidence::models::models_of;
 use rooflight::evidence::served::calibrated::Leave;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
@@ -105,13 +105,7 @@ fn report<'a>(
     cases: impl Iterator<Item = (&'a String, Result<Compared, String>)>,
     peers: &[PeerRow],
 ) -> Report {
-    let (mut compared, mut skipped) = (Vec::new(), Vec::new());
-    for (id, case) in cases {
-        match case {
-            Ok(case) => compared.push(case),
-            Err(reason) => skipped.push(Skipped { id: id.clone(), reason }),
-        }
-    }
+    let (compared, skipped) = parted(cases);
     Report::of(metrics, compared, skipped, peers)
 }
 

@@ -64,7 +64,7 @@ impl TraceCase {
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let [prompt, output] = self.longest();
         let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
-        let plan = TablePlan::new(&setup, physics, &extent).map_err(|missing| missing.to_string())?;
+        let plan = TablePlan::new(&setup, physics, &extent)?;
         let lengths = |request: &TracedRequest| Request::new(request.prompt, request.output);
         let requests: Vec<Request> = self.requests.iter().map(lengths).collect();
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());

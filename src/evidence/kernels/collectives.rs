@@ -28,11 +28,9 @@ pub fn compare_collectives(
                 return Err("NCCL's all-reduce, where every engine has a kernel of its own".into());
             }
             let gpu = catalog.gpu(&measured.gpu).ok_or_else(|| format!("no record of {}", measured.gpu))?;
-            let predicted =
-                collective::time(call, gpu, &measured.engine).map_err(|error| error.to_string())?;
-            let link = gpu.link_bandwidth().map_err(|error| error.to_string())?;
-            let ideal = (collective::wire_bytes(call) / link).max(physics.launch_floor).micros();
-            let predicted = predicted.seconds.micros();
+            let predicted = collective::time(call, gpu, &measured.engine)?.seconds.micros();
+            let least = collective::wire_bytes(call) / gpu.link_bandwidth()?;
+            let ideal = least.max(physics.launch_floor).micros();
             Ok(ComparedCall { measured, predicted, ideal, within: None, outside: false })
         });
         match pair {

@@ -99,28 +99,11 @@ fn size_class(micros: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dtype;
-    use crate::kernels::{Gemm, Op};
 
     fn row(source: &str, micros: f64, predicted: f64) -> ComparedCall {
-        let measured = MeasuredCall {
-            source: source.into(),
-            gpu: "l40s".into(),
-            engine: "vllm".into(),
-            kernel: String::new(),
-            dtype: Dtype::Bf16,
-            op: Op::Gemm(Gemm { m: 1, n: 4096, k: 4096, weights: Dtype::Bf16 }),
-            micros,
-            watts: None,
-            suspect: false,
-        };
-        ComparedCall {
-            measured,
-            predicted,
-            ideal: micros / 2.0,
-            within: Some(predicted <= micros),
-            outside: false,
-        }
+        let measured = MeasuredCall { source: source.into(), micros, ..MeasuredCall::example_gemm(1) };
+        let within = Some(predicted <= micros);
+        ComparedCall { measured, predicted, ideal: micros / 2.0, within, outside: false }
     }
 
     #[test]

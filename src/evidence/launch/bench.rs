@@ -16,7 +16,7 @@ pub(super) fn engine_settings(
     gpu: &Gpu,
 ) -> Result<(), String> {
     let found = model(&case.model)?.model;
-    let memory = gpu.memory().map_err(|missing| missing.to_string())?.0 / GIB;
+    let memory = gpu.memory()?.0 / GIB;
     let (tp, pp) = (f64::from(case.tp), f64::from(case.pp.max(1)));
     let of_weights = match case.precision.as_str() {
         "fp8" | "fp8_block" => 1.0,

@@ -70,6 +70,28 @@ impl MeasuredCall {
     }
 }
 
+#[cfg(test)]
+impl MeasuredCall {
+    /// Measured by the reference source in 10 µs, for tests.
+    pub fn example(op: Op) -> Self {
+        Self {
+            source: REFERENCE_SOURCE.into(),
+            gpu: "l40s".into(),
+            engine: "sglang".into(),
+            kernel: String::new(),
+            dtype: Dtype::Bf16,
+            op,
+            micros: 10.0,
+            watts: None,
+            suspect: false,
+        }
+    }
+
+    pub fn example_gemm(m: u64) -> Self {
+        Self::example(Op::Gemm(crate::kernels::Gemm { m, n: 4096, k: 4096, weights: Dtype::Bf16 }))
+    }
+}
+
 /// A row that is not a measured call this build can count, and why.
 pub type Skipped = String;
 

@@ -1,7 +1,6 @@
 //! The feature row of a measured call.
 
 use super::MeasuredCall;
-use crate::config::MissingFigure;
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::kernels::Caller;
 use crate::kernels::Launch;
@@ -28,11 +27,10 @@ impl MeasuredCall {
             math: self.dtype,
             ..Launch::on(gpu, physics.launch_floor)
         };
-        let missing = |error: MissingFigure| error.to_string();
-        let row = self.op.vector(&launch).map_err(missing)?;
+        let row = self.op.vector(&launch)?;
         let features = row.ok_or_else(|| format!("no model for {} by {}", self.formats(), self.kernel))?;
-        let count = self.op.count(gpu).map_err(missing)?;
-        let ideal = count.ideal(gpu, physics.launch_floor).map_err(missing)?;
+        let count = self.op.count(gpu)?;
+        let ideal = count.ideal(gpu, physics.launch_floor)?;
         Ok(FeatureRow { features, ideal })
     }
 }

@@ -138,7 +138,7 @@ fn share(
     gpu: &Gpu,
     assumed: &mut Vec<String>,
 ) -> Result<(f64, Option<String>), String> {
-    let total = gpu.memory().map_err(|missing| missing.to_string())?.0 / GIB;
+    let total = gpu.memory()?.0 / GIB;
     let Some(given) = case.memory_share else {
         let of_version = engine.budget().and_then(|budget| budget.memory_share.as_ref());
         let default = of_version.unwrap_or(&engine.scheduler.memory_share).0;

@@ -15,7 +15,7 @@ mod tables;
 use std::cell::Cell;
 
 use self::sent::SentRequests;
-pub use self::tables::{Tables, on_all_cores, tables};
+pub use self::tables::{Tables, attempted, on_all_cores, tables};
 use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
@@ -57,8 +57,7 @@ impl ServedRun {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
         let physics = constants().physics().ok_or("the catalog of constants lacks a figure")?;
-        let drafting = drafting::seconds(&setup, &physics, launch.draft_passes)
-            .map_err(|missing| missing.to_string())?;
+        let drafting = drafting::seconds(&setup, &physics, launch.draft_passes)?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));

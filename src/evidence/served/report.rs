@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::calibrated::{Leave, RunPoint, predict};
 use super::ranks::Ranks;
-use super::{ServedRun, Tables, on_all_cores, tables};
+use super::{ServedRun, Tables, attempted, tables};
 use crate::calibration::shipped;
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::{Ask, LoadKind, ServedCase};
-use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Skipped, Times, errors, grouped};
+use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Times, errors, grouped};
 use crate::evidence::contradictions::{Contradiction, constants, contradictions};
 use crate::evidence::coverage::PREDICTED;
+use crate::evidence::errors::grouped as by_key;
 use crate::serving::table::StepTable;
 
 /// Maximum clients at which queueing is negligible.
@@ -60,25 +61,16 @@ pub fn served_reports(
     peers: &[PeerRow],
     leaves: &[Leave],
 ) -> Result<ServedReports, String> {
-    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
-    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| ServedRun::of(case, catalog))) {
-        match run {
-            Ok(run) => ready.push(Ready { case, run }),
-            Err(reason) => skipped.push((case.kind, Skipped { id: case.id.clone(), reason })),
-        }
-    }
+    let (ready, mut skipped) =
+        attempted(cases, |case| &case.id, |&case| Ok(Ready { case, run: ServedRun::of(case, catalog)? }));
     let tables = tables(ready.iter().map(|one| one.run.wanted_table()), physics, ask)?;
-    let mut compared: BTreeMap<LoadKind, Vec<Compared>> = BTreeMap::new();
-    for (one, pair) in
-        ready.iter().zip(on_all_cores(&ready, |one| compare(one.case, &one.run, &tables, leaves)))
-    {
-        match pair {
-            Ok(pair) => compared.entry(one.case.kind).or_default().push(pair),
-            Err(reason) => skipped.push((one.case.kind, Skipped { id: one.case.id.clone(), reason })),
-        }
-    }
+    let of = |one: &Ready| Ok((one.case.kind, compare(one.case, &one.run, &tables, leaves)?));
+    let (compared, more) = attempted(&ready, |one| &one.case.id, of);
+    skipped.extend(more);
+    let kinds: BTreeMap<&str, LoadKind> = cases.iter().map(|case| (case.id.as_str(), case.kind)).collect();
+    let mut compared = by_key(compared);
     let report = |kind: LoadKind, compared: Vec<Compared>| {
-        let skipped = skipped.iter().filter(|(of, _)| *of == kind).map(|(_, one)| one.clone()).collect();
+        let skipped = skipped.iter().filter(|one| kinds[one.id.as_str()] == kind).cloned().collect();
         Report::of(&ServedCase::METRICS, compared, skipped, peers)
     };
     let closed = compared.remove(&LoadKind::ClosedLoop).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{ServedRun, Tables, on_all_cores, tables};
+use super::{ServedRun, Tables, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
 use crate::config::catalog::{Catalog, Physics};
@@ -35,25 +35,14 @@ pub fn responses(
     ask: &Ask<'_>,
     factors: &BTreeMap<String, Factors>,
 ) -> Result<(Vec<Response>, Vec<Skipped>), String> {
-    let skip = |case: &ServedCase, reason| Skipped { id: case.id.clone(), reason };
-    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
-    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| ServedRun::of(case, catalog))) {
-        match run {
-            Ok(run) => ready.push((case, run)),
-            Err(reason) => skipped.push(skip(case, reason)),
-        }
-    }
+    let (ready, mut skipped) =
+        attempted(cases, |case| &case.id, |&case| Ok((case, ServedRun::of(case, catalog)?)));
     let tables = tables(ready.iter().map(|(_, run)| run.wanted_table()), physics, ask)?;
     let of = |(case, run): &(&ServedCase, ServedRun)| {
         response(case, run, &tables, factors.get(&case.id).copied().unwrap_or_default())
     };
-    let mut found = Vec::new();
-    for ((case, _), one) in ready.iter().zip(on_all_cores(&ready, of)) {
-        match one {
-            Ok(one) => found.push(one),
-            Err(reason) => skipped.push(skip(case, reason)),
-        }
-    }
+    let (found, more) = attempted(&ready, |(case, _)| &case.id, of);
+    skipped.extend(more);
     Ok((found, skipped))
 }
 

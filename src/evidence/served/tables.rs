@@ -7,6 +7,7 @@ use crate::config::Setup;
 use crate::config::catalog::Physics;
 use crate::efficiency::Efficiencies;
 use crate::evidence::cases::Ask;
+use crate::evidence::compared::{Skipped, parted};
 use crate::serving::table::{Extent, StepTable, TablePlan};
 
 /// Step times of one setup.
@@ -29,13 +30,22 @@ pub fn tables<'a>(
     }
     let wanted: Vec<(String, (&Setup, Extent))> = wanted.into_iter().collect();
     let table = |(key, (setup, extent)): &(String, (&Setup, Extent))| {
-        let plan = TablePlan::new(setup, physics, extent).map_err(|missing| missing.to_string())?;
+        let plan = TablePlan::new(setup, physics, extent)?;
         let unanswered = "the models did not answer every row";
         let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
         let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
         Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
     };
     on_all_cores(&wanted, table).into_iter().collect()
+}
+
+/// What `of` makes of each, in order, on all cores; those of which it makes nothing by `id`.
+pub fn attempted<T: Sync, R: Send>(
+    all: &[T],
+    id: impl Fn(&T) -> &String,
+    of: impl Fn(&T) -> Result<R, String> + Sync,
+) -> (Vec<R>, Vec<Skipped>) {
+    parted(all.iter().map(id).zip(on_all_cores(all, of)))
 }
 
 /// What `of` makes of each, in order, worked out on all cores.

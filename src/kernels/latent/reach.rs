@@ -42,7 +42,8 @@ impl Reach {
             AttendedSpan {
                 new: sum.new + count * group.new as f64,
                 past: sum.past + count * (window + read) as f64,
-                pairs: sum.pairs + count * (causal_pairs(group.new, group.past, Some(self.window)) + compressed),
+                pairs: sum.pairs
+                    + count * (causal_pairs(group.new, group.past, Some(self.window)) + compressed),
             }
         })
     }

@@ -101,7 +101,7 @@ impl PoolRun {
         setup.prefill = Some(Box::new(pool.clone()));
         let transfer = pools::transfer((setup, of_decode), (pool, of_prefill));
         setup.prefill = None;
-        transfer.map_err(|missing| missing.to_string())
+        Ok(transfer?)
     }
 
     /// The run's means at these step times.

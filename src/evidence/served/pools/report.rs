@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::{PoolRun, Side};
 use crate::config::catalog::{Catalog, Physics};
 use crate::evidence::cases::{Ask, PoolCase, ServedCase};
-use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Skipped, grouped};
-use crate::evidence::served::{Tables, on_all_cores, tables};
+use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, grouped};
+use crate::evidence::served::{Tables, attempted, tables};
 use crate::serving::table::StepTable;
 
 #[derive(Debug, Clone, Serialize)]
@@ -33,23 +33,13 @@ pub fn pool_report(
     ask: &Ask<'_>,
     peers: &[PeerRow],
 ) -> Result<PoolReport, String> {
-    let (mut ready, mut skipped) = (Vec::new(), Vec::new());
-    for (&case, run) in cases.iter().zip(on_all_cores(cases, |case| PoolRun::of(case, catalog))) {
-        match run {
-            Ok(run) => ready.push((case, run)),
-            Err(reason) => skipped.push(Skipped { id: case.served.id.clone(), reason }),
-        }
-    }
+    let (ready, mut skipped) =
+        attempted(cases, |case| &case.served.id, |&case| Ok((case, PoolRun::of(case, catalog)?)));
     let sides = ready.iter().flat_map(|(_, run)| [&run.prefill, &run.decode]);
     let tables = tables(sides.map(Side::wanted_table), physics, ask)?;
-    let mut compared = Vec::new();
-    for ((case, _), pair) in ready.iter().zip(on_all_cores(&ready, |(case, run)| compare(case, run, &tables)))
-    {
-        match pair {
-            Ok(pair) => compared.push(pair),
-            Err(reason) => skipped.push(Skipped { id: case.served.id.clone(), reason }),
-        }
-    }
+    let (compared, more) =
+        attempted(&ready, |(case, _)| &case.served.id, |(case, run)| compare(case, run, &tables));
+    skipped.extend(more);
     let metrics = &ServedCase::METRICS;
     let of: BTreeMap<&str, &(&PoolCase, PoolRun)> =
         ready.iter().map(|one| (one.0.served.id.as_str(), one)).collect();
