@@ -16,18 +16,10 @@ pub struct CollectiveCatalog {
     pub sources: Sources,
     /// Message sizes in bytes at which every curve is sampled, ascending.
     pub sizes: Vec<f64>,
-    pub generic: GenericLinks,
+    /// By link kind, then by `collective/ranks`.
+    pub generic: BTreeMap<LinkKind, Map<Generic>>,
     /// By GPU id, then by `collective/ranks/library`: µs at the leading `sizes`.
     pub curves: Map<Map<Vec<f64>>>,
-}
-
-/// By link kind, then by `collective/ranks`.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GenericLinks {
-    pub nvlink: Map<Generic>,
-    pub pcie: Map<Generic>,
-    pub xgmi: Map<Generic>,
 }
 
 /// Latency in µs, and the fraction of the link bandwidth reached, in (0, 1].
@@ -51,11 +43,6 @@ impl CollectiveCatalog {
 
     /// Constants for a link kind, if `ranks` was measured on it.
     pub fn generic(&self, kind: LinkKind, collective: &str, ranks: u32) -> Option<Generic> {
-        let known = match kind {
-            LinkKind::Nvlink => &self.generic.nvlink,
-            LinkKind::Pcie => &self.generic.pcie,
-            LinkKind::Xgmi => &self.generic.xgmi,
-        };
-        known.get(&format!("{collective}/{ranks}")).copied()
+        self.generic.get(&kind)?.get(&format!("{collective}/{ranks}")).copied()
     }
 }
