@@ -27,6 +27,7 @@ mod versions;
 mod workload;
 
 pub use budget::{Budget, Padding};
+pub use catalog::catalog;
 pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{

@@ -3,11 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::globs::Globs;
-use super::modules::{FormatClass, Module};
+use super::modules::Module;
 use super::schemes::{self, Scheme};
-use crate::config::issue::excerpt;
-use crate::config::model::Formats;
-use crate::config::{Dtype, json};
+use crate::config::model::{Class, Formats};
+use crate::config::{Dtype, excerpt, json};
 
 /// How the linear layers are stored.
 #[derive(Debug, Clone)]
@@ -153,7 +152,7 @@ impl Quantization {
     }
 
     fn of(&self, module: &Module) -> Dtype {
-        let general = if module.class == FormatClass::Experts { self.experts } else { self.others };
+        let general = if module.class == Class::Experts { self.experts } else { self.others };
         match self.kept.find(&module.name) {
             Some(kept) => kept,
             None => self.own.find(&module.name).unwrap_or(general),
@@ -164,7 +163,7 @@ impl Quantization {
     /// most of its linear layers, the wider one on a tie.
     pub fn formats(&self, modules: &[Module]) -> (Formats, Vec<String>) {
         let mut notes: Vec<String> = self.notes.iter().map(|note| (*note).to_owned()).collect();
-        let experts = modules.iter().any(|module| module.class == FormatClass::Experts);
+        let experts = modules.iter().any(|module| module.class == Class::Experts);
         if self.unlisted && self.experts != Dtype::Bf16 {
             let formats = Formats::usual(self.experts, experts);
             if formats != Formats::uniform(self.experts) {
@@ -172,20 +171,24 @@ impl Quantization {
             }
             return (formats, notes);
         }
-        let mut of_class = |class: FormatClass| {
+        let mut of_class = |(class, what): (Class, &str)| {
             let formats = modules.iter().filter(|module| module.class == class).map(|module| self.of(module));
             let (chosen, others, all) = most(formats)?;
             if others > 0 {
-                let (what, id) = (class.name(), chosen.id());
+                let id = chosen.id();
                 notes.push(format!(
                     "{others} of {all} linear layers of {what} use other formats and are counted as {id}."
                 ));
             }
             Some(chosen)
         };
-        let [attention, mlp, shared, routed] =
-            [FormatClass::Attention, FormatClass::Mlp, FormatClass::Shared, FormatClass::Experts]
-                .map(&mut of_class);
+        let classes = [
+            (Class::Attention, "attention"),
+            (Class::Mlp, "MLPs"),
+            (Class::Shared, "shared experts"),
+            (Class::Experts, "experts"),
+        ];
+        let [attention, mlp, shared, routed] = classes.map(&mut of_class);
         let quantised = [mlp, attention].into_iter().flatten().find(|dtype| *dtype != Dtype::Bf16);
         let weights = routed.or(quantised).unwrap_or(Dtype::Bf16);
         let usual = Formats::usual(weights, experts);

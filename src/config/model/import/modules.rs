@@ -2,34 +2,14 @@
 
 use super::family::{Family, Mixers};
 use super::layers::Layer;
-use crate::config::model::{Attention, Ffn, Gates, GqaTrait};
-
-/// The format class of a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormatClass {
-    Attention,
-    Mlp,
-    Shared,
-    Experts,
-}
+use crate::config::model::{Attention, Class, Ffn, Gates, GqaTrait};
 
 /// One linear layer; the first expert stands for all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
-    pub class: FormatClass,
+    pub class: Class,
     /// From `layers.` on.
     pub name: String,
-}
-
-impl FormatClass {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Attention => "attention",
-            Self::Mlp => "MLPs",
-            Self::Shared => "shared experts",
-            Self::Experts => "experts",
-        }
-    }
 }
 
 const GATED: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
@@ -41,14 +21,14 @@ pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
     for (index, layer) in layers.iter().enumerate() {
         // Two modules as counted are one in the checkpoint.
         let index = if family.mixers == Mixers::MambaBeside { index / 2 } else { index };
-        let mut add = |class: FormatClass, within: &str, names: &[&str]| {
+        let mut add = |class: Class, within: &str, names: &[&str]| {
             let dot = if within.is_empty() { "" } else { "." };
             let full = names.iter().map(|name| format!("layers.{index}.{within}{dot}{name}"));
             modules.extend(full.map(|name| Module { class, name }));
         };
         if let Some(attention) = &layer.attention {
             let (within, names) = mixer(attention, family);
-            add(FormatClass::Attention, within, &names);
+            add(Class::Attention, within, &names);
         }
         let projections: &[&str] = if family.gated { &GATED } else { &PLAIN };
         let mlp = match family.mixers {
@@ -57,19 +37,19 @@ pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
             _ => "mlp",
         };
         match (&layer.ffn, family.experts) {
-            (Some(Ffn::Dense(_)), _) => add(FormatClass::Mlp, mlp, projections),
+            (Some(Ffn::Dense(_)), _) => add(Class::Mlp, mlp, projections),
             (Some(Ffn::Moe(moe)), Some(experts)) => {
                 let (routed, shared) = experts.modules;
                 let first = format!("{routed}.0");
                 // Mixtral's names.
                 let names: &[&str] =
                     if routed.contains("sparse") { &["w1", "w3", "w2"] } else { projections };
-                add(FormatClass::Experts, &first, names);
+                add(Class::Experts, &first, names);
                 if moe.shared.is_some() {
-                    add(FormatClass::Shared, shared, projections);
+                    add(Class::Shared, shared, projections);
                 }
                 if moe.beside.is_some() {
-                    add(FormatClass::Mlp, mlp, projections);
+                    add(Class::Mlp, mlp, projections);
                 }
             }
             (Some(Ffn::Moe(_)), None) | (None, _) => {}

@@ -19,6 +19,14 @@ enum SingleLayer {
     Experts,
 }
 
+/// In the order of the variants: the letter of a kind, and its name.
+const KINDS: [(char, &str, SingleLayer); 4] = [
+    ('M', "mamba", SingleLayer::Mamba),
+    ('*', "attention", SingleLayer::Attention),
+    ('-', "mlp", SingleLayer::Mlp),
+    ('E', "moe", SingleLayer::Experts),
+];
+
 pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
     let kinds = kinds(fields);
     // Only what the layers use is required.
@@ -44,8 +52,7 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Laye
             }
         }
     };
-    let layers =
-        [SingleLayer::Mamba, SingleLayer::Attention, SingleLayer::Mlp, SingleLayer::Experts].map(&mut of);
+    let layers = KINDS.map(|(_, _, kind)| of(kind));
     kinds.iter().map(|kind| layers[*kind as usize].clone()).collect()
 }
 
@@ -53,9 +60,13 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Laye
 fn kinds(fields: &mut Fields<'_>) -> Vec<SingleLayer> {
     const LETTERS: &str = "hybrid_override_pattern";
     const NAMES: &str = "layers_block_type";
+    let known = |is: &dyn Fn(char, &str) -> bool| {
+        KINDS.iter().find(|(letter, name, _)| is(*letter, name)).map(|(.., kind)| *kind)
+    };
     let (key, kinds) = match (fields.get(LETTERS), fields.get(NAMES)) {
         (Some(Value::String(pattern)), _) => {
-            let kinds: Vec<SingleLayer> = pattern.chars().map_while(letter).collect();
+            let kinds: Vec<SingleLayer> =
+                pattern.chars().map_while(|one| known(&|letter, _| letter == one)).collect();
             if kinds.len() < pattern.chars().count() {
                 fields.error(format!("`{LETTERS}` has an unknown letter: expected M, E, * and -"));
             }
@@ -67,7 +78,12 @@ fn kinds(fields: &mut Fields<'_>) -> Vec<SingleLayer> {
         }
         (None, Some(_)) => {
             let list = fields.list(NAMES).map(Vec::as_slice).unwrap_or_default();
-            (NAMES, fields.each(NAMES, list, "mamba, moe, attention or mlp", |_, kind| name(kind)))
+            (
+                NAMES,
+                fields.each(NAMES, list, "mamba, moe, attention or mlp", |_, kind| {
+                    known(&|_, name| kind == name)
+                }),
+            )
         }
         (None, None) => {
             fields.error(format!("`{LETTERS}` is missing: expected a letter per layer, of M, E, * and -"));
@@ -86,26 +102,6 @@ fn kinds(fields: &mut Fields<'_>) -> Vec<SingleLayer> {
         fields.error(format!("`num_hidden_layers` is {stated}, but `{key}` has {count} layers"));
     }
     kinds
-}
-
-fn letter(letter: char) -> Option<SingleLayer> {
-    match letter {
-        'M' => Some(SingleLayer::Mamba),
-        '*' => Some(SingleLayer::Attention),
-        '-' => Some(SingleLayer::Mlp),
-        'E' => Some(SingleLayer::Experts),
-        _ => None,
-    }
-}
-
-fn name(name: &Value) -> Option<SingleLayer> {
-    match name.as_str()? {
-        "mamba" => Some(SingleLayer::Mamba),
-        "attention" => Some(SingleLayer::Attention),
-        "mlp" => Some(SingleLayer::Mlp),
-        "moe" => Some(SingleLayer::Experts),
-        _ => None,
-    }
 }
 
 /// Mamba-2, or Mamba-1 where steps have a rank: its channels are heads of one, with one input and one output matrix for all.
