@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::config::catalog::catalog;
-use crate::config::{Arch, Dtype, Engine, Gpu, LinkKind, Model};
+use crate::config::{Arch, Dtype, Engine, Gpu, LinkKind, Model, catalog};
 use crate::units::{Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Watts};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

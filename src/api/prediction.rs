@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use super::{Failure, FailureKind};
 use crate::calibration::KnownRun;
-use crate::config::catalog::catalog;
 use crate::config::link::{self, Link, MOST_RUNS};
 use crate::config::measured::given;
 use crate::config::model::import::import_files;
-use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, check};
+use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, catalog, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;

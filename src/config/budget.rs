@@ -86,7 +86,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::{Arch, Dtype, Engine};
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn memory_budgets_depend_on_the_version() {

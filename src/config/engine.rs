@@ -227,7 +227,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn defaults_follow_the_gpu() {

@@ -123,7 +123,7 @@ impl SpecSheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     fn h100() -> &'static Gpu {
         catalog().gpu("h100-sxm").expect("in the catalog")

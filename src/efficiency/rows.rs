@@ -106,8 +106,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
-    use crate::config::{Dtype, Scenario, check};
+    use crate::config::{Dtype, Scenario, catalog, check};
     use crate::kernels::Gemm;
 
     #[test]

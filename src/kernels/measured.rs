@@ -26,8 +26,7 @@ impl Op {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Dtype;
-    use crate::config::catalog::catalog;
+    use crate::config::{Dtype, catalog};
     use crate::kernels::{Gemm, Op};
 
     #[test]

@@ -25,6 +25,7 @@ pub const ACTIVATION_BYTES: f64 = 2.0;
 
 pub use attention::Attention;
 pub use collective::Collective;
+pub(crate) use constants::constants;
 pub use count::{Count, Schedule};
 pub use elementwise::{Elementwise, ElementwiseKind};
 pub use gemm::Gemm;

@@ -230,7 +230,7 @@ impl Op {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn ids_round_trip() {

@@ -2,8 +2,7 @@
 
 use super::Ideal;
 use crate::config::{MissingFigure, Setup};
-use crate::kernels::Family;
-use crate::kernels::constants::constants;
+use crate::kernels::{Family, constants};
 use crate::units::{Joules, Seconds, Watts};
 
 constants!(

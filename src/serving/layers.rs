@@ -57,8 +57,7 @@ pub fn layers(plan: &Plan, pass: &PassReport) -> Vec<Layer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
-    use crate::config::{check, link};
+    use crate::config::{catalog, check, link};
     use crate::efficiency::Efficiencies;
     use crate::serving::{finish, plan};
 

@@ -5,7 +5,7 @@ use crate::config::model::{
     Attention, Blocks, Class, Compressed, Ffn, Formats, GqaTrait, Model, Moe, Sharding, Tensor,
 };
 use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup, Support};
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 use crate::kernels::latent::INDEX_SCALE_BYTES;
 use crate::units::{Bytes, GIB, MIB};
 

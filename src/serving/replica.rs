@@ -4,7 +4,7 @@ use super::report::Memory;
 use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
 use crate::config::{Batching, Figure, HostTime, Setup, Support};
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 use crate::units::{GIB, Seconds};
 
 constants!("graphs": step, most_tokens);

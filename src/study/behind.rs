@@ -4,10 +4,9 @@ use super::metric::{self, Metric, change};
 use super::words::named;
 use super::{Block, Row, Span, Study, edit};
 use crate::calibration::{ConfigPoint, Observed, PerFactor, Source, shipped};
-use crate::config::catalog::catalog;
 use crate::config::link::encode;
 use crate::config::model::Model;
-use crate::config::{Dtype, Field, Load, ModelChoice, Scenario};
+use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog};
 use crate::serving::run::Calibrated;
 use crate::units::{count, percent};
 

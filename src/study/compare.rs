@@ -6,10 +6,9 @@ use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::runs::size_of;
 use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
-use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, check};
+use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog, check};
 use crate::units::{chance, fixed, percent};
 
 /// Clients at which each configuration is predicted for the curves, and shares of the form's rate.

@@ -3,8 +3,7 @@
 use super::metric::change;
 use super::{Block, Row, Span, Study, behind};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
-use crate::config::catalog::catalog;
-use crate::config::{Field, Lengths, link};
+use crate::config::{Field, Lengths, catalog, link};
 use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
 use crate::study::words::{self, named};
 use crate::units::{Order, count, fixed};

@@ -298,8 +298,7 @@ fn decoded_per_s(setup: &Setup, pass: &PassReport, step: Seconds) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
-    use crate::config::{check, link};
+    use crate::config::{catalog, check, link};
     use crate::efficiency::Efficiencies;
     use crate::serving::{finish, plan};
 

@@ -49,10 +49,9 @@ use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::calibration::KnownRun;
-use crate::config::catalog::catalog;
 use crate::config::ids::ids;
 use crate::config::link::{self, Link};
-use crate::config::{Issue, Scenario, Setup};
+use crate::config::{Issue, Scenario, Setup, catalog};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Commands, OwnRuns};
 

@@ -7,8 +7,7 @@ pub use entries::{Entry, of_gpu, of_model};
 
 use super::pick::{self, PICK};
 use super::{Block, Study};
-use crate::config::catalog::catalog;
-use crate::config::{Issue, ModelChoice, check, link, names};
+use crate::config::{Issue, ModelChoice, catalog, check, link, names};
 use crate::serving::memory_of;
 use crate::study::words;
 use crate::units::Order;

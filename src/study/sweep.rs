@@ -3,9 +3,8 @@
 use super::metric::{self, COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Study, edit, measured};
 use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit, runs};
-use crate::config::catalog::catalog;
 use crate::config::link::Link;
-use crate::config::{Dtype, Lengths, Load, Scenario};
+use crate::config::{Dtype, Lengths, Load, Scenario, catalog};
 use crate::study::words;
 use crate::units::{Order, chance, count, decimal};
 

@@ -1,8 +1,7 @@
 //! Display names of the core's enums, and of a setup.
 
 use crate::calibration::Factors;
-use crate::config::catalog::catalog;
-use crate::config::{Arch, Dtype, Field, Load, Setup};
+use crate::config::{Arch, Dtype, Field, Load, Setup, catalog};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};

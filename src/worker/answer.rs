@@ -2,8 +2,7 @@
 
 use super::protocol::{Answered, Ask, Swept};
 use super::view::{self, Beside};
-use crate::config::catalog::catalog;
-use crate::config::{Issue, Scenario, check, link};
+use crate::config::{Issue, Scenario, catalog, check, link};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
 use crate::serving::table::Tables;

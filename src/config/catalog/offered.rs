@@ -33,7 +33,7 @@ pub fn offered() -> &'static [Offered] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn every_engine_is_offered_as_recorded() {

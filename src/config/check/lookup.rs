@@ -88,7 +88,7 @@ fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
     use crate::config::model::Size;
 
     #[test]

@@ -3,10 +3,8 @@
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
 use super::{Setting, setting};
-use crate::config::catalog::catalog;
-use crate::config::issue::excerpt;
 use crate::config::names::settle;
-use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario};
+use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario, catalog, excerpt};
 use crate::units::GIB;
 
 /// How many unrecognised arguments a warning lists.

@@ -3,9 +3,8 @@
 use super::Number;
 use super::columns::{real, whole};
 use super::stops::Stops::{self, Decades, Doubling, Even, Quarters};
-use crate::config::catalog::catalog;
 use crate::config::model::limits::Limit;
-use crate::config::{Dtype, Scenario};
+use crate::config::{Dtype, Scenario, catalog};
 
 pub const DEGREES: Stops = Doubling { low: 1, high: 16 };
 pub const SIZES: Stops = Quarters { low: 1, high: 4096 };

@@ -2,9 +2,8 @@
 
 use super::stops::{Stops, round};
 use super::{INPUTS, Input};
-use crate::config::issue::excerpt;
 use crate::config::link::{pointed, real, ungrouped, values, whole};
-use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler};
+use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler, excerpt};
 use crate::units::decimal;
 
 /// A figure of the catalog by scheduler, GPU and ranks of attention DP.

@@ -1,9 +1,8 @@
 //! What choosing a model, GPU or kind of load rules out in the rest of a scenario, and what it keeps.
 
 use super::{Field, INPUTS, Input};
-use crate::config::catalog::catalog;
 use crate::config::check::{check_kv, check_weights};
-use crate::config::{Dtype, Issue, Lengths, Load, Scenario, SpecSheet};
+use crate::config::{Dtype, Issue, Lengths, Load, Scenario, SpecSheet, catalog};
 use crate::units::decimal;
 
 /// Resets what the new value of `chosen` rules out. Notes on `chosen` say what was reset and why.

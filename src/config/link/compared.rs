@@ -8,8 +8,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use super::{Draft, ESCAPED, Link, VERSION, split};
 use crate::config::inputs::{self, InputKind};
-use crate::config::issue::excerpt;
-use crate::config::{Issue, Scenario};
+use crate::config::{Issue, Scenario, excerpt};
 
 /// In addition to the link's own.
 pub const MOST_COMPARED: usize = 3;

@@ -4,10 +4,9 @@
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use super::{ESCAPED, split, ungrouped};
-use crate::config::Field;
 use crate::config::inputs::FormGroup;
-use crate::config::issue::excerpt;
 use crate::config::names::gpu_id;
+use crate::config::{Field, excerpt};
 
 /// Inputs that may vary, outermost loop first.
 pub const VARIES: [Field; 20] = [

@@ -4,9 +4,8 @@ use serde_json::{Map, Value};
 
 use super::{Draft, Link, topic, unknown, values};
 use crate::config::inputs::{self, InputKind};
-use crate::config::issue::excerpt;
 use crate::config::measured::paste;
-use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario, json};
+use crate::config::{Field, Issue, Lengths, Measured, Metric, ModelChoice, Scenario, excerpt, json};
 use crate::units::decimal;
 
 impl Link {

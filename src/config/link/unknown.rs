@@ -1,10 +1,9 @@
 //! Unknown keys, and texts that are not links.
 
 use super::VERSION;
-use crate::config::catalog::catalog;
 use crate::config::inputs;
 use crate::config::issue::{excerpt, nearest};
-use crate::config::{Field, Issue};
+use crate::config::{Field, Issue, catalog};
 
 /// How many words of a text are compared with ids.
 const WORDS: usize = 20;

@@ -1,10 +1,9 @@
 //! Single values as text. Reading what `show_*` wrote gives the same value.
 
 use crate::config::check::{MAX_BINS, MAX_LENGTHS};
-use crate::config::issue::excerpt;
 use crate::config::measured::MeasuredFigure;
 use crate::config::names::gpu_id;
-use crate::config::{Bin, Dtype, Lengths, Measured, Metric, Shape};
+use crate::config::{Bin, Dtype, Lengths, Measured, Metric, Shape, excerpt};
 use crate::units::decimal;
 
 pub fn whole(text: &str) -> Result<u32, String> {

@@ -129,7 +129,7 @@ fn marked(name: &str, end: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     fn model(id: &str) -> &'static Model {
         catalog().model(id).expect("in the catalog")

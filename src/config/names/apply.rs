@@ -1,8 +1,7 @@
 //! Resolves published names in a scenario.
 
 use super::resolve;
-use crate::config::catalog::catalog;
-use crate::config::{Field, Issue, ModelChoice, Scenario};
+use crate::config::{Field, Issue, ModelChoice, Scenario, catalog};
 
 /// Replaces a published name by its catalog id, and sets the name's format if none is given.
 pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {

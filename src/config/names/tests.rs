@@ -1,8 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::Severity;
-use crate::config::catalog::catalog;
+use crate::config::{Severity, catalog};
 
 /// The model's id, the weight format if the name gives one, and whether there is a note.
 fn found(name: &str) -> Result<(&'static str, Option<Dtype>, bool), String> {

@@ -139,7 +139,7 @@ fn times(report: &Report) -> Result<Times, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     fn setup(version: &str, launch: &str) -> Setup {
         let case = serde_json::json!({

@@ -9,19 +9,8 @@ use crate::config::ids::ids;
 use crate::evidence::compared::{Metric, Times};
 
 /// How requests were sent.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    EnumString,
-    IntoStaticStr,
-    VariantArray
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum LoadKind {
     /// Clients that each send their next request when the previous one ends.

@@ -7,7 +7,7 @@ use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
 use crate::serving::{memory_of, replica};

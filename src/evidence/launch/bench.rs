@@ -4,7 +4,7 @@ use super::{KvCache, LaunchSettings};
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Model};
 use crate::evidence::cases::{ServedCase, model};
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 use crate::units::GIB;
 
 constants!("launches": sglang_prefill_tokens, sglang_drafting_seqs, bench_share, bench_most_seqs, bench_most_tokens);

@@ -6,9 +6,8 @@ use serde_json::Value;
 use super::bench::{constants, engine_settings};
 use super::plan::LaunchPlan;
 use super::{Graphs, KvCache, LaunchLayout, LaunchSettings, Origin};
-use crate::config::catalog::catalog;
 use crate::config::command::{Flag, Setting, flags, setting};
-use crate::config::{Drafts, Engine, Version, VersionDefaults};
+use crate::config::{Drafts, Engine, Version, VersionDefaults, catalog};
 use crate::evidence::cases::{Published, ServedCase};
 
 pub(super) fn launch(

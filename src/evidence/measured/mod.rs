@@ -16,8 +16,7 @@ use std::path::Path;
 
 use super::tables::{Table, TableError};
 use crate::config::Dtype;
-use crate::kernels::constants::constants;
-use crate::kernels::{CallPoint, Family, Op, Phase};
+use crate::kernels::{CallPoint, Family, Op, Phase, constants};
 
 pub use collective::{NCCL, visit_collectives};
 pub use row::FeatureRow;

@@ -8,8 +8,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::config::catalog::catalog;
-use crate::config::{Arch, Dtype, Gpu};
+use crate::config::{Arch, Dtype, Gpu, catalog};
 
 /// What a suspect row is called where rows are counted.
 pub const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";

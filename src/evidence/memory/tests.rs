@@ -1,5 +1,5 @@
 use super::{StartCase, compare, read};
-use crate::config::catalog::catalog;
+use crate::config::catalog;
 use crate::evidence::memory::ComparedStart;
 
 /// Llama-3.1-8B in bf16 on one H100 under vLLM, as a log that says no more.

@@ -2,7 +2,7 @@
 
 use crate::config::catalog::Physics;
 use crate::config::{Dtype, MissingFigure, Setup};
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 use crate::units::{Bytes, Seconds};
 
 constants!("drafting": recipe_drafts, eagle_vocab);

@@ -43,7 +43,7 @@ fn keeps_prefixes(model: &Model) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn a_run_finds_the_prompts_of_the_runs_before_it() {

@@ -4,7 +4,7 @@ use super::numpy;
 use crate::config::Load;
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 use crate::kernels::random::SplitMix64;
 use crate::serving::run::{self, log_normal};
 use crate::serving::sim::{Arrivals, Policy, Request, Served};

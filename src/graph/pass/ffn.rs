@@ -3,8 +3,7 @@
 use super::{ACTIVATION_BYTES, Calls, ElementwiseKind};
 use crate::config::{Dtype, model};
 use crate::graph::{Block, Scope};
-use crate::kernels::constants::constants;
-use crate::kernels::{Collective, Moe, MoePart, Pool, Routing};
+use crate::kernels::{Collective, Moe, MoePart, Pool, Routing, constants};
 use crate::units::Bytes;
 
 constants!("expert_exchange": gathering_ranks);

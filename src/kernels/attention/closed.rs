@@ -7,8 +7,7 @@
 
 use super::{Attention, causal_pairs};
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::kernels::constants::constants;
-use crate::kernels::{Kernel, Phase};
+use crate::kernels::{Kernel, Phase, constants};
 use crate::units::{Flops, Seconds};
 
 constants!(
@@ -42,7 +41,7 @@ pub fn time(attention: &Attention, gpu: &Gpu) -> Result<Seconds, MissingFigure> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
     use crate::kernels::Sequences;
 
     #[test]

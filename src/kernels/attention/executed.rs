@@ -92,8 +92,7 @@ pub fn elements(elements: f64, device: &DeviceSpec) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dtype;
-    use crate::config::catalog::catalog;
+    use crate::config::{Dtype, catalog};
     use crate::kernels::Family;
 
     fn call(phase: Phase, new: u64, past: u64, kv_heads: u64, window: Option<u64>) -> Attention {

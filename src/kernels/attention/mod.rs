@@ -127,7 +127,7 @@ pub fn visible_past(past: u64, window: Option<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn pairs_by_hand() {

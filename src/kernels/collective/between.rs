@@ -98,7 +98,7 @@ impl AcrossNodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
     use crate::kernels::collective::least;
 
     fn gpu(id: &str) -> &'static Gpu {

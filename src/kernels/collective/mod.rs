@@ -187,7 +187,7 @@ fn constants(known: &CollectiveCatalog, kind: LinkKind, name: &str, ranks: u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
 

@@ -85,7 +85,7 @@ impl Kernel for Elementwise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     fn on_h100(kind: ElementwiseKind, rows: u64) -> Count {
         let gpu = catalog().gpu("h100-sxm").expect("in the catalog");

@@ -3,9 +3,8 @@
 use super::{Elementwise, ElementwiseKind};
 use crate::config::MissingFigure;
 use crate::config::kernels::ElementwiseKernel;
-use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, constants};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[MEASURED] };
 

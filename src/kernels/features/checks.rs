@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::config::catalog::catalog;
+use crate::config::catalog;
 use crate::kernels::{Family, Kernel, Launch};
 use crate::units::Seconds;
 

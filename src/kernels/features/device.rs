@@ -2,8 +2,7 @@
 
 use super::term::{Term, flag, ln_rounding};
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
-use crate::kernels::Family;
-use crate::kernels::constants::constants;
+use crate::kernels::{Family, constants};
 
 constants!(
     "device":
@@ -169,7 +168,7 @@ pub fn identity_names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn an_unmeasured_gpu_has_no_identity() {

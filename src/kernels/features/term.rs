@@ -1,7 +1,7 @@
 //! Named features: each name is on the same line as its formula, so they cannot drift apart.
 
 use super::DeviceSpec;
-use crate::kernels::constants::constants;
+use crate::kernels::constants;
 
 /// One feature of `T`.
 pub type Term<T> = (&'static str, fn(&T) -> f64);

@@ -10,8 +10,7 @@
 
 use super::Gemm;
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::kernels::ACTIVATION_BYTES;
-use crate::kernels::constants::constants;
+use crate::kernels::{ACTIVATION_BYTES, constants};
 use crate::units::{Bytes, Flops, Seconds};
 
 constants!(
@@ -22,7 +21,7 @@ constants!(
 );
 
 mod xe2 {
-    use crate::kernels::constants::constants;
+    use crate::kernels::constants;
 
     constants!(
         "xe2":
@@ -57,7 +56,7 @@ pub fn time(gemm: &Gemm, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn closed_form_times_agree_with_tuned_gemms() {

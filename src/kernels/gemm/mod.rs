@@ -111,7 +111,7 @@ impl Gemm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn tiles_that_nobody_published_are_not_shown() {

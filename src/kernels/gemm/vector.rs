@@ -3,9 +3,8 @@
 use super::Gemm;
 use crate::config::kernels::{Caller, GemmKernel, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::kernels::constants::constants;
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, constants};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
 
@@ -203,7 +202,7 @@ const TERMS: &[Term<Product>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
     use crate::kernels::features::checks::{assert_fits, column};
     use crate::units::Seconds;
 

@@ -186,7 +186,7 @@ fn attention(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
     use crate::kernels::attention::causal_pairs;
 
     /// DeepSeek-V3 on one GPU.

@@ -198,7 +198,7 @@ impl Kernel for Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     fn counted(call: &dyn Kernel) -> Count {
         call.count(catalog().gpu("h100-sxm").expect("in the catalog")).expect("complete")

@@ -168,8 +168,7 @@ impl Moe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dtype;
-    use crate::config::catalog::catalog;
+    use crate::config::{Dtype, catalog};
 
     fn moe(tokens: u64, ep: u64) -> Moe {
         let (experts, topk) = (8, 2);

@@ -65,7 +65,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn a_missing_figure_is_named() {

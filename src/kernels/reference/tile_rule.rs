@@ -118,7 +118,7 @@ impl Ideal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     fn record(id: &str) -> Record {
         Record::of(catalog().gpu(id).expect("in the catalog")).expect("complete")

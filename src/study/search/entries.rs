@@ -4,9 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::config::catalog::catalog;
 use crate::config::model::Attention;
-use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario};
+use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
 use crate::study::panel::{self, Panel};
 use crate::study::{Row, Span, Study, edit, glossary, words};
 use crate::units::{Dollars, count, decimal};

@@ -10,8 +10,7 @@ mod text;
 use serde_json::Value;
 
 use super::{Measured, Metric};
-use crate::config::issue::excerpt;
-use crate::config::{Field, Issue, Scenario, json, link};
+use crate::config::{Field, Issue, Scenario, excerpt, json, link};
 use crate::units::{decimal, significant};
 use against::Stated;
 use name::{Name, Statistic};

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::config::issue::excerpt;
 use crate::config::model::limits::{HEAD_DIM, Limit};
-use crate::config::{Field, Issue, json};
+use crate::config::{Field, Issue, excerpt, json};
 use crate::units::decimal;
 
 /// A reader for one object that collects problems.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::Fields;
-use crate::config::issue::excerpt;
+use crate::config::excerpt;
 
 /// Names that change no count; after a star, name fragments: token ids, training, numerics, generation, routing,
 /// files, and what is read elsewhere.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::family::{Family, Mixers, Window};
 use super::fields::Fields;
 use super::{attention, ffn, single, sparse, uneven};
-use crate::config::issue::excerpt;
+use crate::config::excerpt;
 use crate::config::model::limits::{CONTEXT, INTERMEDIATE, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Blocks, Ffn, Norms};
 

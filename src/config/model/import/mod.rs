@@ -26,8 +26,7 @@ mod unlisted;
 
 use serde_json::Value;
 
-use crate::config::issue::excerpt;
-use crate::config::{Dtype, Field, Issue, json};
+use crate::config::{Dtype, Field, Issue, excerpt, json};
 use crate::units::fixed;
 
 use super::{Blocks, Formats, Model, limits};

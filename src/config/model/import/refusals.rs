@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::family::{Family, Mixers, PLAIN};
-use crate::config::issue::excerpt;
+use crate::config::excerpt;
 use crate::units::decimal;
 
 /// Every trait of `text` that is not in its family or has no kernel, in words. Empty for a model whose forward pass

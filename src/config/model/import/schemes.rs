@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::config::issue::excerpt;
-use crate::config::{Dtype, json};
+use crate::config::{Dtype, excerpt, json};
 
 /// A format, and a note on what is not distinguished.
 #[derive(Debug, Clone, PartialEq)]

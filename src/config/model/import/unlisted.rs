@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::family::{Family, PLAIN};
 use super::keys;
-use crate::config::issue::excerpt;
+use crate::config::excerpt;
 
 /// Keys required to recognise such a decoder.
 const NEEDED: [&str; 5] =
