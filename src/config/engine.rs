@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernels::{GemmChoice, KernelChoice, ProductChoice, VariantChoice};
 use super::model::{GqaTrait, Model};
-use super::versions::OlderExperts;
+use super::version_defaults::OlderExperts;
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
 

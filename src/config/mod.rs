@@ -23,7 +23,7 @@ mod scenario;
 mod setup;
 pub mod spec;
 mod version;
-mod versions;
+mod version_defaults;
 mod workload;
 
 pub use budget::{Budget, Padding};
@@ -44,5 +44,5 @@ pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
 pub use spec::SpecSheet;
 pub use version::Version;
-pub use versions::{ChatTemplate, VersionDefaults};
+pub use version_defaults::{ChatTemplate, VersionDefaults};
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

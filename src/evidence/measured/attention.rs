@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::rows::visit;
+use super::visit::visit;
 use super::{Skipped, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::rows::visit;
+use super::visit::visit;
 use super::{KERNELS, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};

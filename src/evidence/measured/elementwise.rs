@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Visitor;
-use super::rows::visit;
+use super::visit::visit;
 use crate::config::Dtype;
 use crate::config::kernels::ElementwiseKernel;
 use crate::evidence::tables::{Table, TableError};

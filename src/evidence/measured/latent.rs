@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::Visitor;
 use super::attention::past;
-use super::rows::{RowSource, visit, visit_siblings};
 use super::siblings::point;
+use super::visit::{RowSource, visit, visit_siblings};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::rows::{RowSource, visit_siblings};
 use super::siblings::point;
+use super::visit::{RowSource, visit_siblings};
 use super::{Skipped, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};

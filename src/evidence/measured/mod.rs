@@ -3,14 +3,14 @@
 mod attention;
 mod collective;
 mod elementwise;
+mod feature_row;
 mod gate;
 mod gemm;
 mod latent;
 mod linear;
 mod moe;
-mod row;
-mod rows;
 mod siblings;
+mod visit;
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::config::Dtype;
 use crate::kernels::{CallPoint, Family, Op, Phase, constants};
 
 pub use collective::{NCCL, visit_collectives};
-pub use row::FeatureRow;
+pub use feature_row::FeatureRow;
 pub use siblings::SUSPECT;
 
 constants!("tables": eager, siblings);
