@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::{Calibrated, CalibratedReport, PREDICTED, left_out};
 use super::errors::{self, Errors};
+use crate::serving::sim::Metrics as RunMetrics;
 
 /// Measured figures of a run: means in milliseconds, and output tokens per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,13 @@ pub struct Times {
 }
 
 impl Times {
+    /// The means of a simulated run.
+    pub fn of(found: &RunMetrics) -> Result<Self, String> {
+        let tpot = found.tpot.ok_or("no output has a second token")?;
+        let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
+        Ok(Self { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Self::default() })
+    }
+
     /// The prediction, with figures for the measured rate.
     pub fn at_rate_of(self, measured: &Self) -> Self {
         let found = || {

@@ -7,6 +7,7 @@ use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::served::lengths::{longest, means};
 use crate::kernels::constants;
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
@@ -62,11 +63,10 @@ impl TraceCase {
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
-        let [prompt, output] = self.longest();
+        let requests = self.sent();
+        let (prompt, output) = longest(&requests);
         let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
         let plan = TablePlan::new(&setup, physics, &extent)?;
-        let lengths = |request: &TracedRequest| Request::new(request.prompt, request.output);
-        let requests: Vec<Request> = self.requests.iter().map(lengths).collect();
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
         let policy = replica::policy(&setup, &memory);
         let times = |table: Option<StepTable>| {
@@ -74,15 +74,7 @@ impl TraceCase {
             let cost = table.under(&setup.engine.host, policy.ahead);
             let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())
                 .map_err(|error| error.to_string())?;
-            let found = metrics(&outcome).ok_or("no request was served")?;
-            let tpot = found.tpot.ok_or("no output has a second token")?;
-            let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
-            Ok::<_, String>(Times {
-                ttft_ms,
-                tpot_ms,
-                output_per_s: Some(found.output_per_s),
-                ..Times::default()
-            })
+            Times::of(&metrics(&outcome).ok_or("no request was served")?)
         };
         Ok(Compared {
             id: self.id.clone(),
@@ -118,24 +110,19 @@ impl TraceCase {
         }
     }
 
-    /// The longest prompt and output, in tokens.
-    fn longest(&self) -> [u32; 2] {
-        let most = |of: fn(&TracedRequest) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
-        [most(|request| request.prompt), most(|request| request.output)]
+    fn sent(&self) -> Vec<Request> {
+        self.requests.iter().map(|request| Request::new(request.prompt, request.output)).collect()
     }
 
     /// The same with the trace's means, which fit in a link.
     fn on_average(&self, scenario: Scenario) -> Scenario {
         let count = self.requests.len().max(1) as f64;
-        let mean = |of: fn(&TracedRequest) -> u32| {
-            let sum: f64 = self.requests.iter().map(|request| f64::from(of(request))).sum();
-            (sum / count).round().max(1.0) as u32
-        };
+        let (prompt, output) = means(&self.sent());
         let starts = self.requests.iter().map(|request| request.arrival_s);
         let (first, last) = (starts.clone().fold(f64::INFINITY, f64::min), starts.fold(0.0, f64::max));
         let workload = Workload {
-            isl: Lengths::Fixed(mean(|request| request.prompt)),
-            osl: mean(|request| request.output),
+            isl: Lengths::Fixed(prompt),
+            osl: output,
             load: Load::Rate(significant((count - 1.0) / (last - first), 3)),
             ..scenario.workload
         };
@@ -143,7 +130,7 @@ impl TraceCase {
     }
 
     fn scenario(&self) -> Result<Scenario, String> {
-        let [prompt, output] = self.longest();
+        let (prompt, output) = longest(&self.sent());
         Ok(Scenario {
             model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
             gpu: self.gpu.clone(),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::read::{Contributed, Contribution};
 use crate::calibration::{Band, ConfigPoint, Factors, KnownRun, shipped};
-use crate::config::{self, Issue, Load, Measured, Version, link};
+use crate::config::{self, Load, Measured, Version, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{Ask, texts};
 use crate::evidence::compared::{Compared, Metric, Times};
@@ -56,7 +56,9 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     let learned = learned.ok_or("the models do not answer every row")?;
     let calibration = shipped().ok_or("the calibration cannot be read")?;
     let measured = &scenario.measured;
-    let simulate = |runner: &Runner, factors| runner.simulated(setup, setup.load, factors).map_err(sentence);
+    let simulate = |runner: &Runner, factors| {
+        runner.simulated(setup, setup.load, factors).map_err(|issue| issue.sentence())
+    };
     let roofline = simulate(&ideal, Factors::NONE)?;
     let mut known = learned.observed(setup.load, measured, Some(&roofline))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
@@ -65,7 +67,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     let is_known = is_fitted(&id)?;
     let asked = |other: &ConfigPoint| !is_known || !Leave::Configuration.is_of(&known.point, other);
     let closed = matches!(setup.load, Load::Concurrency(_)).then(|| f64::from(setup.osl));
-    let real = measured_times(measured);
+    let real = of_metrics(|metric| measured.of(metric).value());
     let (calibrated, bands) = corrected(
         calibration,
         (&known.point, asked),
@@ -96,10 +98,6 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     Ok(Predicted { file, number: *number, contributor, version, known, is_known, compared, bands })
 }
 
-fn sentence(issue: Issue) -> String {
-    issue.sentence()
-}
-
 /// The means of a run; the medians of times where only these were measured.
 fn times(measured: &Measured, run: &Run) -> Times {
     of_metrics(|metric| {
@@ -107,10 +105,6 @@ fn times(measured: &Measured, run: &Run) -> Times {
         run.metric(metric, figure.mean.is_none() && figure.median.is_some())
             .map(|value| if metric.is_time() { value * 1e3 } else { value })
     })
-}
-
-fn measured_times(measured: &Measured) -> Times {
-    of_metrics(|metric| measured.of(metric).value())
 }
 
 fn of_metrics(of: impl Fn(config::Metric) -> Option<f64>) -> Times {

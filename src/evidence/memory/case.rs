@@ -83,12 +83,10 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         assumed.push("its room for tokens is not compared: states have a pool of their own".into());
     }
     let logged = Sizes {
-        weights_gib: case.weights_gib,
-        activation_gib: case.activation_gib,
-        reserve_gib: case.non_torch_gib,
-        available_kv_gib: case.available_kv_gib.filter(|_| !apart),
-        kv_tokens: case.kv_tokens.filter(|_| !apart),
+        available_kv_gib: case.logged.available_kv_gib.filter(|_| !apart),
+        kv_tokens: case.logged.kv_tokens.filter(|_| !apart),
         starts: !case.failed_start,
+        ..case.logged
     };
     Ok(ComparedStart {
         id: case.id.clone(),
@@ -149,7 +147,8 @@ fn share(
     if engine.id != "vllm" {
         return Ok((given, None));
     }
-    let parts = [case.weights_gib, case.available_kv_gib, case.activation_gib, case.non_torch_gib];
+    let Sizes { weights_gib, available_kv_gib, activation_gib, reserve_gib, .. } = case.logged;
+    let parts = [weights_gib, available_kv_gib, activation_gib, reserve_gib];
     let filled = parts.iter().flatten().sum::<f64>() / total;
     let whole = parts.iter().all(Option::is_some);
     if whole && (filled - given).abs() > TOLERATED_SHARE {

@@ -34,11 +34,8 @@ pub struct StartCase {
     pub max_num_batched_tokens: Option<u32>,
     #[serde(default)]
     pub enforce_eager: bool,
-    pub weights_gib: Option<f64>,
-    pub activation_gib: Option<f64>,
-    pub non_torch_gib: Option<f64>,
-    pub available_kv_gib: Option<f64>,
-    pub kv_tokens: Option<f64>,
+    #[serde(flatten)]
+    pub logged: Sizes,
     /// Logged tokens are derived: layers keep unlike lengths.
     pub hybrid_kv: bool,
     pub failed_start: bool,
@@ -47,14 +44,16 @@ pub struct StartCase {
 }
 
 /// What a log prints, or a prediction of it: of the fullest GPU, tokens of a replica.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sizes {
     pub weights_gib: Option<f64>,
     pub activation_gib: Option<f64>,
+    #[serde(alias = "non_torch_gib")]
     pub reserve_gib: Option<f64>,
     /// Below zero where nothing is left.
     pub available_kv_gib: Option<f64>,
     pub kv_tokens: Option<f64>,
+    #[serde(skip_deserializing)]
     pub starts: bool,
 }
 

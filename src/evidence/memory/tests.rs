@@ -1,4 +1,4 @@
-use super::{StartCase, compare, read};
+use super::{Sizes, StartCase, compare, read};
 use crate::config::catalog;
 use crate::evidence::memory::ComparedStart;
 
@@ -36,10 +36,12 @@ fn assumptions_about_a_log_are_reported() {
 fn parts_that_fill_more_than_the_share_contradict_it() {
     let given = StartCase { memory_share: Some(0.5), ..start() };
     assert_eq!(compared(&given).contradiction, None);
-    let over = StartCase { weights_gib: Some(15.0), available_kv_gib: Some(60.0), ..given.clone() };
+    let logged = Sizes { weights_gib: Some(15.0), available_kv_gib: Some(60.0), ..given.logged };
+    let over = StartCase { logged, ..given.clone() };
     assert!(compared(&over).contradiction.is_some());
     // Where every part is logged, they tell the share.
-    let whole = StartCase { activation_gib: Some(1.0), non_torch_gib: Some(0.2), ..over };
+    let logged = Sizes { activation_gib: Some(1.0), reserve_gib: Some(0.2), ..over.logged };
+    let whole = StartCase { logged, ..over };
     let one = compared(&whole);
     assert!(
         one.contradiction.is_none() && one.assumed.iter().any(|text| text.starts_with("share 0.9")),

@@ -3,6 +3,7 @@
 pub mod calibrated;
 mod drafting;
 mod earlier;
+pub mod lengths;
 mod numpy;
 pub mod pools;
 pub mod ranks;
@@ -61,7 +62,7 @@ impl ServedRun {
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
-        let (prompt, output) = sent.longest();
+        let (prompt, output) = lengths::longest(&sent.requests);
         let extent = match case.published {
             // The nominal lengths are the longest, or a little more.
             None => replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl),
@@ -112,7 +113,7 @@ impl ServedRun {
             let output_per_s = sent::rate_while_full(&outcome.requests, full as usize);
             let (begin, end) = sent::while_full(&outcome.requests, full as usize);
             let dynamic = (joules_at(&outcome, end) - joules_at(&outcome, begin)) / (end - begin);
-            let requests_per_s = output_per_s / f64::from(self.sent.means().1);
+            let requests_per_s = output_per_s / f64::from(lengths::means(requests).1);
             let power = Power::of(&self.setup, dynamic, output_per_s, requests_per_s);
             let times = Times {
                 tpot_ms: Some(itl.p50 * 1e3),
@@ -124,10 +125,7 @@ impl ServedRun {
             };
             return Ok((times, f64::from(full)));
         }
-        let tpot = found.tpot.ok_or("no output has a second token")?;
-        let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
-        let times = Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() };
-        Ok((times, found.in_flight))
+        Ok((Times::of(&found)?, found.in_flight))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::lengths::means;
 use super::{ServedRun, Tables, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
@@ -75,7 +76,7 @@ fn response(
 /// Where a measured run stands: its version is that of its engine and not of the catalog's, its lengths are those
 /// that were sent.
 pub fn point(case: &ServedCase, run: &ServedRun, in_flight: f64) -> ConfigPoint {
-    let (prompt, output) = run.sent.means();
+    let (prompt, output) = means(&run.sent.requests);
     ConfigPoint {
         version: case.engine_version.as_ref().map(Version::minor).unwrap_or_default(),
         prompt: f64::from(prompt),

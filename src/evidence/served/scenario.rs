@@ -1,17 +1,17 @@
 //! The scenario that a measured run of a server ran.
 
+use super::lengths;
 use super::sent::SentRequests;
 use crate::config::names::Resolved;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
 use crate::evidence::cases::{LoadKind, ServedCase, dtype, model};
 use crate::evidence::launch::LaunchSettings;
-use crate::units::significant;
 
 pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
     let Resolved { model, weights: named, .. } = model(&case.model)?;
     let (isl, osl) = match case.published {
         None => (case.isl, case.osl),
-        Some(_) => sent.longest(),
+        Some(_) => lengths::longest(&sent.requests),
     };
     Ok(Scenario {
         gpu: case.gpu.clone(),
@@ -52,20 +52,13 @@ pub fn as_sent(
     sent: &SentRequests,
 ) -> Scenario {
     if case.published.is_some() {
-        let (isl, osl) = sent.means();
+        let (isl, osl) = lengths::means(&sent.requests);
         let workload = Workload { isl: Lengths::Fixed(isl), osl, ..scenario.workload };
         return Scenario { workload, ..scenario };
     }
-    let Some([least, most]) = launch.length_range else { return scenario };
-    let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
-    let isl = match scenario.workload.isl {
-        Lengths::Fixed(asked) => Lengths::Fixed(middle(asked)),
-        each => each,
-    };
-    let spread = significant((most - least) / (most + least), 3);
-    Scenario {
-        workload: Workload { isl, osl: middle(scenario.workload.osl), spread, ..scenario.workload },
-        ..scenario
+    match launch.length_range {
+        Some(range) => lengths::drawn(scenario, range),
+        None => scenario,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The requests of a measured run, and when they were sent.
 
-use super::numpy;
+use super::lengths;
 use crate::config::Load;
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
@@ -58,7 +58,7 @@ impl Prefixes {
     /// prefixes are stored once. When the list starts over, either all of it is found or nothing, as the cache evicts
     /// the least recently used first.
     pub fn of_full(&self, policy: &Policy, sent: &SentRequests, places: u32) -> (f64, f64) {
-        let (prompt, output) = sent.means();
+        let (prompt, output) = lengths::means(&sent.requests);
         let (prompt, made) = (f64::from(prompt), f64::from(output) / 2.0);
         let (distinct, places) = (f64::from(self.distinct), f64::from(places));
         let own = prompt * (1.0 - self.turns);
@@ -75,10 +75,7 @@ impl SentRequests {
     pub fn of(case: &ServedCase, launch: &LaunchSettings) -> Result<Self, String> {
         let Some(published) = &case.published else {
             let count = launch.requests(case.concurrency);
-            let requests = match launch.length_range {
-                Some(range) => numpy::requests(count, (case.isl, case.osl), range, 0),
-                None => vec![Request::new(case.isl, case.osl); count as usize],
-            };
+            let requests = lengths::requests(count, (case.isl, case.osl), launch.length_range, 0);
             let arrivals = Arrivals::Closed { clients: case.concurrency };
             let at_once = case.concurrency;
             return Ok(Self { requests, arrivals, at_once, full: None, prefixes: None, sampling_ns: 0.0 });
@@ -113,23 +110,8 @@ impl SentRequests {
         };
         // The client of those data sets asks for the most probable 95 %.
         let sampling_ns = if prefixes.is_some() { constants().top_p_ns } else { 0.0 };
-        let requests = lengths(case, published, count)?;
+        let requests = as_printed(case, published, count)?;
         Ok(Self { requests, arrivals, at_once: clients, full, prefixes, sampling_ns })
-    }
-
-    /// The longest prompt and the longest answer, in tokens.
-    pub fn longest(&self) -> (u32, u32) {
-        let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
-        (most(|one| one.prompt), most(|one| one.output))
-    }
-
-    /// Tokens of a prompt and of an answer on average.
-    pub fn means(&self) -> (u32, u32) {
-        let mean = |of: fn(&Request) -> u32| {
-            let sum: f64 = self.requests.iter().map(|one| f64::from(of(one))).sum();
-            (sum / self.requests.len().max(1) as f64).round().max(1.0) as u32
-        };
-        (mean(|one| one.prompt), mean(|one| one.output))
     }
 
     /// The nearest load that a scenario can have.
@@ -144,13 +126,12 @@ impl SentRequests {
     }
 }
 
-fn lengths(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<Request>, String> {
+fn as_printed(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<Request>, String> {
     let nominal = (case.isl.max(1), case.osl.max(1));
     Ok(match &published.lengths {
-        LengthSource::Nominal => match case.length_range {
-            Some(range) => numpy::requests(count, nominal, range, constants().sglang_seed as u32),
-            None => vec![Request::new(nominal.0, nominal.1); count as usize],
-        },
+        LengthSource::Nominal => {
+            lengths::requests(count, nominal, case.length_range, constants().sglang_seed as u32)
+        }
         LengthSource::ShareGpt => {
             let constants = constants();
             let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
@@ -268,7 +249,7 @@ mod tests {
     fn lengths_of_share_gpt_keep_their_means() {
         let published =
             Published { lengths: LengthSource::ShareGpt, means: [217.0, 200.0], ..Published::default() };
-        let requests = lengths(&ServedCase::default(), &published, 20_000).unwrap();
+        let requests = as_printed(&ServedCase::default(), &published, 20_000).unwrap();
         let mean =
             |of: fn(&Request) -> u32| requests.iter().map(|one| f64::from(of(one))).sum::<f64>() / 20_000.0;
         assert!(

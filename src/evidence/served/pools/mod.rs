@@ -4,11 +4,11 @@ mod recipe;
 pub mod report;
 
 use self::recipe::{Recipe, Started, recipe};
-use super::{drafting, numpy, scenario};
+use super::{drafting, lengths, scenario};
 use crate::config::catalog::Catalog;
 use crate::config::{
-    Batching, Drafts, Dtype, Lengths, Load, ModelChoice, Overrides, Prefill, PrefillPool, Scenario, Setup,
-    Workload, check, link,
+    Batching, Drafts, Dtype, Lengths, Load, ModelChoice, Overrides, Prefill, Scenario, Setup, Workload,
+    check, link,
 };
 use crate::evidence::cases::{PoolCase, Workers, model, texts};
 use crate::evidence::compared::Times;
@@ -63,23 +63,29 @@ impl PoolRun {
         apply(&mut setup, of_decode);
         apply(&mut pool.setup, of_prefill);
         let run = &case.served;
-        let requests = requests(case);
+        let count = case.prompts.unwrap_or(run.concurrency.saturating_mul(constants().per_client as u32));
+        let requests = lengths::requests(count, (run.isl, run.osl), run.length_range, 0);
         let memory = |setup: &Setup| match memory_of(setup) {
             Ok(memory) if memory.kv_tokens >= 1.0 => Ok(memory),
             Ok(_) => Err("the weights do not fit into the workers".to_owned()),
             Err(issues) => Err(texts(&issues)),
         };
         let (of_prompts, of_tokens) = (memory(&pool.setup)?, memory(&setup)?);
-        let transfer = Self::transfer(&mut setup, &pool, &of_prompts, &of_tokens)?;
+        // The way between the pools, with all GPUs of both counted.
+        setup.prefill = Some(pool.clone());
+        let transfer = pools::transfer((&setup, &of_tokens), (&pool, &of_prompts))?;
+        setup.prefill = None;
         let first = started(pools::prefill_policy(&pool.setup, &of_prompts), of_prefill);
         let then = started(pools::decode_policy(&setup, &of_tokens), of_decode);
-        let longest = |of: fn(&Request) -> u32| requests.iter().map(of).max().unwrap_or(1);
-        let (prompt, output) = (longest(|one| one.prompt), longest(|one| one.output));
+        let (prompt, output) = lengths::longest(&requests);
         let largest = |setup: &Setup, phases| Extent {
             phases,
             ..replica::extent(setup, run.concurrency, prompt, output)
         };
-        let link = link::encode(&as_sent(scenario, case));
+        let link = link::encode(&match run.length_range {
+            Some(range) => lengths::drawn(scenario, range),
+            None => scenario,
+        });
         Ok(Self {
             prefill: Side { extent: largest(&pool.setup, Phases::Prefill), setup: pool.setup, policy: first },
             decode: Side { extent: largest(&setup, pools::decode_phases(&then)), setup, policy: then },
@@ -91,19 +97,6 @@ impl PoolRun {
         })
     }
 
-    /// The way between the pools, with all GPUs of both counted.
-    fn transfer(
-        setup: &mut Setup,
-        pool: &PrefillPool,
-        of_prefill: &crate::serving::report::Memory,
-        of_decode: &crate::serving::report::Memory,
-    ) -> Result<Transfer, String> {
-        setup.prefill = Some(Box::new(pool.clone()));
-        let transfer = pools::transfer((setup, of_decode), (pool, of_prefill));
-        setup.prefill = None;
-        Ok(transfer?)
-    }
-
     /// The run's means at these step times.
     pub fn simulate(&self, prefill: &dyn StepCost, decode: &dyn StepCost) -> Result<Times, String> {
         let pool = |side: &'_ Side| side.setup.replicas;
@@ -113,10 +106,7 @@ impl PoolRun {
         let outcome =
             simulate_disaggregated(first, then, self.transfer, &self.requests, &arrivals, Limits::default());
         let outcome = outcome.map_err(|error| error.to_string())?;
-        let found = metrics(&outcome).ok_or("no request was served")?;
-        let tpot = found.tpot.ok_or("no output has a second token")?;
-        let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
-        Ok(Times { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Times::default() })
+        Times::of(&metrics(&outcome).ok_or("no request was served")?)
     }
 }
 
@@ -228,26 +218,4 @@ fn started(policy: Policy, started: &Started) -> Policy {
         receive_interval: started.receive_interval.unwrap_or(1),
         ..policy
     }
-}
-
-fn requests(case: &PoolCase) -> Vec<Request> {
-    let run = &case.served;
-    let count = case.prompts.unwrap_or(run.concurrency.saturating_mul(constants().per_client as u32));
-    match run.length_range {
-        Some(range) => numpy::requests(count, (run.isl, run.osl), range, 0),
-        None => vec![Request::new(run.isl, run.osl); count as usize],
-    }
-}
-
-/// The same with the lengths that its client drew.
-fn as_sent(scenario: Scenario, case: &PoolCase) -> Scenario {
-    let Some([least, most]) = case.served.length_range else { return scenario };
-    let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
-    let workload = Workload {
-        isl: Lengths::Fixed(middle(case.served.isl)),
-        osl: middle(case.served.osl),
-        spread: significant((most - least) / (most + least), 3),
-        ..scenario.workload
-    };
-    Scenario { workload, ..scenario }
 }

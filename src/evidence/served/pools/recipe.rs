@@ -86,7 +86,9 @@ pub fn recipe(case: &PoolCase) -> Result<Option<&'static Recipe>, String> {
             left = some;
         }
     };
-    for (labelled, of) in [(case.prefill, pool as Pool), (case.decode, other_pool)] {
+    let sides: [(Workers, fn(&Recipe) -> &Started); 2] =
+        [(case.prefill, |one| &one.prefill), (case.decode, |one| &one.decode)];
+    for (labelled, of) in sides {
         let parallel = match labelled.recipe_layout {
             Some((_, parallel)) => parallel,
             None if labelled.attention_dp > 1 => true,
@@ -112,16 +114,6 @@ pub fn recipe(case: &PoolCase) -> Result<Option<&'static Recipe>, String> {
         true => Err(UNKNOWN.into()),
         false => Ok(Some(last)),
     }
-}
-
-type Pool = fn(&Recipe) -> &Started;
-
-fn pool(recipe: &Recipe) -> &Started {
-    &recipe.prefill
-}
-
-fn other_pool(recipe: &Recipe) -> &Started {
-    &recipe.decode
 }
 
 const UNKNOWN: &str =
