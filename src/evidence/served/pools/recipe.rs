@@ -86,15 +86,13 @@ pub fn recipe(case: &PoolCase) -> Result<Option<&'static Recipe>, String> {
             left = some;
         }
     };
-    let sides: [(Workers, fn(&Recipe) -> &Started); 2] =
-        [(case.prefill, |one| &one.prefill), (case.decode, |one| &one.decode)];
-    for (labelled, of) in sides {
+    for (labelled, decodes) in [(case.prefill, false), (case.decode, true)] {
         let parallel = match labelled.recipe_layout {
             Some((_, parallel)) => parallel,
             None if labelled.attention_dp > 1 => true,
             None => continue,
         };
-        narrow(&|one| (of(one).ranks > 1) == parallel);
+        narrow(&|one| ((if decodes { &one.decode } else { &one.prefill }).ranks > 1) == parallel);
     }
     narrow(&|one| one.clients.contains(&run.concurrency));
     if let Some(most) = case.decode.max_batch {
