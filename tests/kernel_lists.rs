@@ -30,6 +30,36 @@ fn passes(id: &str) -> Vec<PassReport> {
     finish(&plan, &Efficiencies::Roofline).expect("an answer").passes
 }
 
+/// Versions of SGLang before 0.5.10 project gates apart from queries, keys and values unless the checkpoint joins them
+/// (Qwen3-Next), and copy all three for the delta rule.
+#[test]
+fn older_versions_launch_more_around_delta_rules() {
+    let around = |model: &str, version: &str| -> Vec<&str> {
+        let scenario = Scenario {
+            model: ModelChoice::Catalog(model.into()),
+            gpu: "b200".into(),
+            engine: "sglang".into(),
+            tp: 8,
+            ..Scenario::default()
+        };
+        let mut setup = check(&scenario, catalog()).0.expect("sound");
+        setup.engine.compute_delta_rules_of(&version.into());
+        let report = finish(&plan(&setup).expect("complete").0, &Efficiencies::Roofline).expect("an answer");
+        let decode =
+            report.passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+        let names = decode.kernels.into_iter().map(|line| line.name);
+        names.filter(|name| name.starts_with("in_proj") || name.starts_with("copy")).collect()
+    };
+    let joined = ["in_proj_qkvz", "in_proj_ba"];
+    let apart = ["in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"];
+    let copies = ["copy_q", "copy_k", "copy_v"];
+    for released in ["0.5.10", "0.5.14", "nightly-dev"] {
+        assert_eq!(around("qwen3.5-397b-a17b", released), joined, "{released}");
+    }
+    assert_eq!(around("qwen3.5-397b-a17b", "0.5.9"), [&apart[..], &copies].concat());
+    assert_eq!(around("qwen3-next-80b-a3b-thinking", "0.5.9"), [&joined[..], &copies].concat());
+}
+
 /// Of drafts that are verified, each position's logits say whether it holds.
 #[test]
 fn a_token_is_chosen_at_each_draft() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernels::{GemmChoice, KernelChoice, ProductChoice, VariantChoice};
 use super::model::{GqaTrait, Model};
-use super::version_defaults::OlderExperts;
+use super::version_defaults::{OlderDeltaRules, OlderExperts};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
 
@@ -188,6 +188,11 @@ pub struct Engine {
     /// Expert kernels that older versions used instead.
     #[serde(default)]
     pub older_experts: Vec<OlderExperts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older_delta_rules: Option<OlderDeltaRules>,
+    /// Set for the versions that these records are of.
+    #[serde(skip)]
+    pub computes_older_delta_rules: bool,
     /// Server time spent on the template of each chat request, by version.
     #[serde(default)]
     pub chat_templates: Vec<ChatTemplate>,

@@ -51,6 +51,17 @@ pub struct OlderExperts {
     pub source: String,
 }
 
+/// Until when delta rules with a decay for each head read copies of queries, keys and values, and gates and output gates
+/// were projected apart from them unless the checkpoint joins them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OlderDeltaRules {
+    /// The first version without them.
+    pub before: Version,
+    /// Id of a source.
+    pub source: String,
+}
+
 impl VersionDefaults {
     fn since(&self, arch: Arch) -> &Version {
         match &self.amd_from {
@@ -86,6 +97,12 @@ impl Engine {
                 choices.for_each(|choice| choice.moe.insert(0, kernel.clone()));
             }
         }
+    }
+
+    /// Switches to the kernels around delta rules that `version` launched. A version without a number keeps the present ones.
+    pub fn compute_delta_rules_of(&mut self, version: &Version) {
+        let older = self.older_delta_rules.as_ref().is_some_and(|older| *version < older.before);
+        self.computes_older_delta_rules = older && version.is_numbered();
     }
 
     /// Every version is before none.

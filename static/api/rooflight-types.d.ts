@@ -314,6 +314,8 @@ export type Delta = {
   gates: Gates;
   /** The output gate is projected directly, not through a bottleneck (Kimi K3). */
   full_gate?: boolean;
+  /** The checkpoint joins the projections of queries, keys, values and gates (Qwen3-Next). */
+  joined?: boolean;
 };
 
 /** An MLP, gated by default: `down(silu(gate(x)) * up(x))`. */

@@ -115,6 +115,9 @@ pub struct Delta {
     /// The output gate is projected directly, not through a bottleneck (Kimi K3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_gate: Option<bool>,
+    /// The checkpoint joins the projections of queries, keys, values and gates (Qwen3-Next).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined: Option<bool>,
 }
 
 /// How a delta rule's decay is gated.

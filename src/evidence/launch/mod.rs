@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use self::label::{disagreements, read_label};
 use super::cases::ServedCase;
-use crate::config::{Drafts, Dtype};
+use crate::config::{Drafts, Dtype, Version};
 use crate::serving::sim::BatchWait;
 
 pub use self::label::LaunchLayout;
@@ -47,6 +47,9 @@ pub struct LaunchSettings {
     pub(super) attention_dp: Option<bool>,
     ep: ExpertRanks,
 
+    /// The release whose kernels an image between releases has.
+    #[serde(default)]
+    pub built_like: Option<Version>,
     requests_per_client: u32,
     /// Shares of the nominal lengths between which each is drawn, evenly and prompts apart from answers; none
     /// where all are equal. Not always what the case says.

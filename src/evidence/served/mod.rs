@@ -188,10 +188,11 @@ pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
 
 /// The setup with the kernels that the run's script named, where they were measured, or else those of its version.
 fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) -> Setup {
-    if launch.moe.is_none()
-        && let Some(version) = &case.engine_version
-    {
-        setup.engine.launch_experts_of(version);
+    if let Some(version) = launch.built_like.as_ref().or(case.engine_version.as_ref()) {
+        setup.engine.compute_delta_rules_of(version);
+        if launch.moe.is_none() {
+            setup.engine.launch_experts_of(version);
+        }
     }
     if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = fused;

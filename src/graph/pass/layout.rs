@@ -25,6 +25,8 @@ pub struct Layout {
     pub shared_beside_routed: bool,
     /// The norm after an all-reduce is fused into it.
     pub norm_in_all_reduce: bool,
+    /// The engine computes delta rules as its older versions did.
+    pub older_delta_rules: bool,
     /// Latent attention is counted and timed as a whole block, because the engine's kernel alone was not measured.
     pub latent_blocks: bool,
     /// The engine's latent kernel attends to latents in prefill too, instead of expanding keys.

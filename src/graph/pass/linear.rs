@@ -15,9 +15,16 @@ impl Calls<'_> {
         let share = |number: u32| u64::from(number).div_ceil(tp);
         let (key_heads, value_heads) = (share(delta.key_heads), share(delta.value_heads));
         let (key_dim, value_dim) = (u64::from(delta.key_dim), u64::from(delta.value_dim));
-        let channels = 2 * key_heads * key_dim + value_heads * value_dim;
-        let values = value_heads * value_dim;
+        let (keys, values) = (key_heads * key_dim, value_heads * value_dim);
+        let channels = 2 * keys + values;
+        let older = self.layout.older_delta_rules;
         match delta.gates {
+            Gates::PerHead if older && delta.joined != Some(true) => {
+                self.gemm(of, "in_proj_qkv", count, channels, hidden, weights);
+                self.gemm(of, "in_proj_z", count, values, hidden, weights);
+                self.gemm(of, "in_proj_b", count, value_heads, hidden, Dtype::Bf16);
+                self.gemm(of, "in_proj_a", count, value_heads, hidden, Dtype::Bf16);
+            }
             Gates::PerHead => {
                 self.gemm(of, "in_proj_qkvz", count, channels + values, hidden, weights);
                 self.gemm(of, "in_proj_ba", count, 2 * value_heads, hidden, Dtype::Bf16);
@@ -27,7 +34,7 @@ impl Calls<'_> {
                 let full = delta.full_gate == Some(true);
                 let narrow = key_dim + value_heads + if full { values } else { value_dim };
                 self.gemm(of, "gates_a_proj", count, narrow, hidden, weights);
-                self.gemm(of, "decay_b_proj", count, key_heads * key_dim, key_dim, weights);
+                self.gemm(of, "decay_b_proj", count, keys, key_dim, weights);
                 if !full {
                     self.gemm(of, "gate_b_proj", count, values, value_dim, weights);
                 }
@@ -40,6 +47,11 @@ impl Calls<'_> {
             self.add(of, phase.choose("delta_rule_prefill", "delta_rule_decode"), count, delta);
         }
         self.scope = self.base;
+        if older && delta.gates == Gates::PerHead {
+            for (name, width) in [("copy_q", keys), ("copy_k", keys), ("copy_v", values)] {
+                self.element(of, name, count, ElementwiseKind::Copy, width);
+            }
+        }
         self.element(of, "gated_norm", count, ElementwiseKind::SiluMul, values);
         self.gemm(of, "out_proj", count, hidden, values, weights);
     }

@@ -41,13 +41,16 @@ pub enum ElementwiseKind {
     Mix,
     /// An activation without a gate (squared ReLU): read, write.
     Activation,
+    /// A copy in another layout: read, write.
+    Copy,
 }
 
 impl ElementwiseKind {
     /// Bytes moved per element of the row.
     fn bytes_per_element(self) -> f64 {
         match self {
-            Self::Norm | Self::QkNorm | Self::Rope | Self::Embedding | Self::Activation => 2.0 * BF16_BYTES,
+            Self::Norm | Self::QkNorm | Self::Rope | Self::Embedding => 2.0 * BF16_BYTES,
+            Self::Activation | Self::Copy => 2.0 * BF16_BYTES,
             Self::Add | Self::SiluMul => 3.0 * BF16_BYTES,
             Self::AddNorm => 4.0 * BF16_BYTES,
             Self::Mix => BF16_BYTES,

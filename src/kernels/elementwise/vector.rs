@@ -33,12 +33,11 @@ struct Streamed {
     ideal: f64,
 }
 
-/// The vector of one launch; `None` for kinds nobody measured: sampling, mixing of residual streams, and ungated
-/// activations.
+/// The vector of one launch; `None` for kinds nobody measured: sampling, mixing of residual streams, ungated
+/// activations and copies.
 pub fn of(call: &Elementwise, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let measured =
-        !matches!(call.kind, ElementwiseKind::Mix | ElementwiseKind::Sampling | ElementwiseKind::Activation);
-    if !measured || call.rows * call.width == 0 {
+    use ElementwiseKind::{Activation, Copy, Mix, Sampling};
+    if matches!(call.kind, Mix | Sampling | Activation | Copy) || call.rows * call.width == 0 {
         return Ok(None);
     }
     let inputs = Streamed::new(call, launch)?;
@@ -56,6 +55,7 @@ fn elements_per_clock(kind: ElementwiseKind) -> f64 {
         ElementwiseKind::Add
         | ElementwiseKind::Embedding
         | ElementwiseKind::Mix
+        | ElementwiseKind::Copy
         | ElementwiseKind::Sampling => constants().copy_pace,
     }
 }

@@ -37,7 +37,7 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
     };
     let linear = match family.mixers {
         Mixers::DeltaLatent => Attention::Delta(kimi_delta(fields)),
-        Mixers::DeltaHeads => Attention::Delta(gated_delta(fields)),
+        Mixers::DeltaHeads => Attention::Delta(gated_delta(fields, family.joined_delta)),
         Mixers::MambaHeads => Attention::Mamba(single::mamba(fields, hidden)),
         Mixers::Lightning => Attention::Mamba(lightning(&full)),
         _ => full.clone(),
@@ -142,7 +142,7 @@ fn global(fields: &mut Fields<'_>, mut gqa: Gqa) -> Gqa {
     gqa
 }
 
-fn gated_delta(fields: &mut Fields<'_>) -> Delta {
+fn gated_delta(fields: &mut Fields<'_>, joined: bool) -> Delta {
     Delta {
         key_heads: fields.count(LINEAR_KEY_HEADS),
         value_heads: fields.count(LINEAR_VALUE_HEADS),
@@ -151,6 +151,7 @@ fn gated_delta(fields: &mut Fields<'_>) -> Delta {
         taps: fields.count_as("linear_conv_kernel_dim", TAPS),
         gates: Gates::PerHead,
         full_gate: None,
+        joined: joined.then_some(true),
     }
 }
 
@@ -175,6 +176,7 @@ fn kimi_delta(fields: &mut Fields<'_>) -> Delta {
         taps: fields.count_as("linear_attn_config.short_conv_kernel_size", TAPS),
         gates: Gates::PerChannel,
         full_gate: fields.flag("linear_attn_config.use_full_rank_gate").filter(|full| *full),
+        joined: None,
     }
 }
 

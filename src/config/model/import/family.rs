@@ -94,6 +94,8 @@ pub struct Family {
     /// `num_key_value_heads` defaults to the number of heads.
     pub heads_without_groups: bool,
     pub mixers: Mixers,
+    /// Checkpoints join the projections of a delta rule.
+    pub joined_delta: bool,
     pub norms: Norms,
     pub experts: Option<&'static Experts>,
     /// Whether MLPs have a gate projection.
@@ -124,6 +126,7 @@ pub const PLAIN: Family = Family {
     window: Window::Given,
     heads_without_groups: true,
     mixers: Mixers::Heads,
+    joined_delta: false,
     norms: Norms::Pre,
     experts: None,
     gated: true,
@@ -249,7 +252,7 @@ static FAMILIES: [Family; 45] = [
     Family { model_type: "qwen3_5_text", ..QWEN3_5 },
     QWEN3_5_MOE,
     Family { model_type: "qwen3_5_moe_text", ..QWEN3_5_MOE },
-    Family { model_type: "qwen3_next", ..QWEN3_5_MOE },
+    Family { model_type: "qwen3_next", joined_delta: true, ..QWEN3_5_MOE },
     Family {
         model_type: "minimax_m2",
         qk_norm: QkNorm::Key,
