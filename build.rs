@@ -27,6 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("constants.json"),
         numbers(constants).ok_or("constants.json: a constant has no number")?,
     )?;
+    let lengths: Value = serde_json::from_str(&read("lengths.json")?)?;
+    let quantiles = ["prompts", "outputs"].map(|of| lengths["sharegpt"][of].to_string());
+    fs::write(out.join("share_gpt.rs"), format!("[&{}, &{}]", quantiles[0], quantiles[1]))?;
     let presets: Value = serde_json::from_str(&read("presets.json")?)?;
     fs::write(
         out.join("workloads.rs"),
@@ -51,13 +54,7 @@ fn offered(engines: &Value) -> Option<String> {
 
 /// The constants that checking a form takes, as Rust's.
 fn facts(constants: &Value) -> Result<String, String> {
-    let read = [
-        ("data_sets", "share_gpt_prompt_spread"),
-        ("data_sets", "share_gpt_output_spread"),
-        ("formats", "fp8_attention"),
-        ("formats", "weight_block"),
-        ("images", "image_tokens"),
-    ];
+    let read = [("formats", "fp8_attention"), ("formats", "weight_block"), ("images", "image_tokens")];
     let fact = |(part, name): (&str, &str)| {
         let constant = &constants["kernels"][part][name];
         let (value, what) = (constant["value"].as_f64(), constant["what"].as_str());

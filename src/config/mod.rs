@@ -39,7 +39,7 @@ pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};
 pub use measured::{Measured, Metric, comparable};
 pub use model::Model;
-pub use requests::cached_tokens;
+pub use requests::{cached_tokens, mean_of};
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
 pub use spec::SpecSheet;

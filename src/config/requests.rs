@@ -1,6 +1,6 @@
 //! Derived request properties of a setup: lengths, computed tokens, decode steps.
 
-use super::catalog::facts::{SHARE_GPT_OUTPUT_SPREAD, SHARE_GPT_PROMPT_SPREAD};
+use super::catalog::SHARE_GPT;
 use super::{Bin, Load, Setup, Shape, Turns, Workload};
 
 /// Log-normal lengths are truncated at this many standard deviations: one draw in 700 is beyond.
@@ -12,6 +12,7 @@ pub(super) struct Variation {
     pub spread: f64,
     /// Of prompts, and of outputs.
     pub log_spread: [f64; 2],
+    pub shape: Option<Shape>,
     /// Maximum prompt plus output.
     pub context: u32,
     pub turns: Option<Turns>,
@@ -36,14 +37,22 @@ impl Variation {
         // Log-normal lengths are limited to the context in proportion, so that all requests fit if the means do.
         let (last, _) = self.last(prompt, message, output);
         let fitting = f64::from(self.context) / (f64::from(last) + f64::from(output)).max(1.0);
-        let most = |length: u32, log: f64| {
-            if self.log_spread == [0.0; 2] {
-                return (f64::from(length) * (1.0 + self.spread)).floor() as u32;
-            }
-            let factor = (DEVIATIONS * log - log * log / 2.0).exp();
+        let most = |length: u32, log: f64, table: Option<&[u32]>| {
+            let factor = match table {
+                Some(table) => f64::from(table.last().copied().unwrap_or(1)) / mean_of(table),
+                None if self.log_spread == [0.0; 2] => {
+                    return (f64::from(length) * (1.0 + self.spread)).floor() as u32;
+                }
+                None => (DEVIATIONS * log - log * log / 2.0).exp(),
+            };
             ((f64::from(length) * factor.min(fitting)).floor() as u32).max(length)
         };
-        [most(prompt, of_prompts), most(message, of_prompts), most(output, of_outputs)]
+        let [prompts, outputs] = self.shape.map_or([None; 2], |shape| shape.tables().map(Some));
+        [
+            most(prompt, of_prompts, prompts),
+            most(message, of_prompts, prompts),
+            most(output, of_outputs, outputs),
+        ]
     }
 
     /// Prompt and output of a session's last turn; without turns, the only one.
@@ -53,13 +62,26 @@ impl Variation {
     }
 }
 
-/// Standard deviations of the logarithm of prompt and output lengths.
-pub(super) fn log_spread(workload: &Workload) -> [f64; 2] {
-    match workload.shape {
-        // A batch's prompts have fixed lengths.
-        _ if matches!(workload.load, Load::Batch(_)) => [0.0; 2],
-        None => [workload.log_spread; 2],
-        Some(Shape::Sharegpt) => [SHARE_GPT_PROMPT_SPREAD, SHARE_GPT_OUTPUT_SPREAD],
+impl Shape {
+    /// Prompt and output lengths at evenly spaced shares of the requests, in tokens; setups scale them to their means.
+    pub fn tables(self) -> [&'static [u32]; 2] {
+        match self {
+            Self::Sharegpt => SHARE_GPT,
+        }
+    }
+}
+
+/// The mean of lengths at evenly spaced shares of the requests.
+pub fn mean_of(table: &[u32]) -> f64 {
+    let halves = table.windows(2).map(|pair| (f64::from(pair[0]) + f64::from(pair[1])) / 2.0).sum::<f64>();
+    halves / (table.len().max(2) - 1) as f64
+}
+
+/// The distribution of lengths; a batch's prompts have fixed ones.
+pub(super) fn distribution(workload: &Workload) -> ([f64; 2], Option<Shape>) {
+    match workload.load {
+        Load::Batch(_) => ([0.0; 2], None),
+        _ => ([workload.log_spread; 2], workload.shape),
     }
 }
 
@@ -111,13 +133,13 @@ impl Setup {
     }
 
     fn variation(&self) -> Variation {
-        let Self { spread, log_spread, .. } = *self;
-        Variation { spread, log_spread, context: self.model.max_context, turns: self.session() }
+        let Self { spread, log_spread, shape, .. } = *self;
+        Variation { spread, log_spread, shape, context: self.model.max_context, turns: self.session() }
     }
 
     /// Whether requests differ in length, other than by turn.
     pub fn varies(&self) -> bool {
-        self.spread > 0.0 || self.log_spread != [0.0; 2] || self.histogram.len() > 1
+        self.spread > 0.0 || self.log_spread != [0.0; 2] || self.shape.is_some() || self.histogram.len() > 1
     }
 
     /// Whether the engine has its prefix cache on.

@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
-use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Slos, Start, Turns, Workload};
+use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Shape, Slos, Start, Turns, Workload};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,8 @@ pub struct Setup {
     pub spread: f64,
     /// Standard deviation of the logarithm of prompt and output lengths; 0 unless log-normal.
     pub log_spread: [f64; 2],
+    /// A named distribution of both instead.
+    pub shape: Option<Shape>,
     /// The histogram both are drawn from, if any; the lengths above are then its means.
     pub histogram: Vec<Bin>,
     pub load: Load,
@@ -90,6 +92,7 @@ impl Setup {
             osl: 1,
             spread: 0.0,
             log_spread: [0.0; 2],
+            shape: None,
             histogram: Vec::new(),
             load,
             burstiness,

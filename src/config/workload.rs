@@ -119,7 +119,7 @@ pub struct Turns {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Shape {
-    /// Log-normal prompt and output lengths, as spread as ShareGPT's (`static/catalog/constants.json`).
+    /// As spread as the requests of ShareGPT that `vllm bench serve` chooses (`static/catalog/lengths.json`).
     Sharegpt,
 }
 

@@ -109,6 +109,9 @@ pub fn catalog() -> &'static Catalog {
 pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
     include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 
+/// Prompts and outputs of ShareGPT in tokens, each at evenly spaced shares of the requests (`lengths.json`).
+pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
+
 /// Those of [`constants`] that checking a form takes.
 pub mod facts {
     include!(concat!(env!("OUT_DIR"), "/facts.rs"));

@@ -19,7 +19,7 @@ pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
-use super::requests::{Variation, log_spread};
+use super::requests::{Variation, distribution};
 use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
 use parallel::Degrees;
 
@@ -50,10 +50,11 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     requests::check(scenario, issues);
     let workload = &scenario.workload;
     let osl = workload.mean_output();
-    let log_spread = log_spread(workload);
+    let (log_spread, shape) = distribution(workload);
     let longest = |model: &Model, prompts: &[u32]| {
         let turns = workload.load.is_sessions().then_some(workload.turns);
-        let variation = Variation { spread: workload.spread, log_spread, context: model.max_context, turns };
+        let variation =
+            Variation { spread: workload.spread, log_spread, shape, context: model.max_context, turns };
         variation.longest(prompts, osl, &workload.histogram)
     };
 
@@ -126,6 +127,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         osl,
         spread: workload.spread,
         log_spread,
+        shape,
         histogram: workload.histogram.clone(),
         load: workload.load,
         burstiness: workload.burstiness,

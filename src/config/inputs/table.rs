@@ -103,8 +103,8 @@ inputs! {
         .at(Requests, 1).later()
         .number(held!(workload.log_spread, real(0.0, 1.5, Even { low: 0.0, high: 1.5, step: 0.05 }).unit("sigma"))),
     Shape = row("sh", "Shape of lengths",
-        "A named distribution with these means. sharegpt: log-normal, as spread as the prompts and outputs that \
-        `vllm bench serve` samples from ShareGPT.").at(Requests, 2).later()
+        "A named distribution with these means. sharegpt: the prompts and outputs that `vllm bench serve` samples from \
+        ShareGPT, scaled.").at(Requests, 2).later()
         .text(text!(Id, values::shape, Some(scenario.workload.shape), |shape: &Shape| shape.id().to_owned())),
     Histogram = row("hl", "Length histogram",
         "Weighted pairs of prompt and output length to draw from, instead of fixed lengths.").later()

@@ -1,22 +1,18 @@
 //! The requests of a measured run, and when they were sent.
 
 use super::lengths;
-use crate::config::Load;
+use crate::config::{Load, Shape};
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
 use crate::kernels::constants;
 use crate::kernels::random::SplitMix64;
-use crate::serving::run::{self, log_normal};
+use crate::serving::run::{self, from_table, log_normal};
 use crate::serving::sim::{Arrivals, Policy, Request, Served};
 
 constants!(
     "data_sets":
     sglang_seed,
     warmup_rounds,
-    share_gpt_prompt_spread,
-    share_gpt_output_spread,
-    share_gpt_longest_prompt,
-    share_gpt_longest_output,
     gpqa_prompt,
     gpqa_prompts,
     ml_energy_prompts,
@@ -133,20 +129,16 @@ fn as_printed(case: &ServedCase, published: &Published, count: u32) -> Result<Ve
             lengths::requests(count, nominal, case.length_range, constants().sglang_seed as u32)
         }
         LengthSource::ShareGpt => {
-            let constants = constants();
-            let draw = |mean: f64, spread: f64, most: f64, seed: u64| {
+            let draw = |mean: f64, table: &[u32], seed: u64| {
                 let mut random = SplitMix64::new(seed);
-                let drawn = log_normal(mean.round() as u32, spread, most as u32, count as usize, &mut random);
+                let drawn = from_table(table, mean.round() as u32, u32::MAX, count as usize, &mut random);
                 // The total of the run is known: lengths are scaled to it.
                 let sum = drawn.iter().copied().map(f64::from).sum::<f64>();
                 let share = mean * f64::from(count) / sum.max(1.0);
                 drawn.into_iter().map(move |length| (f64::from(length) * share).round().max(1.0) as u32)
             };
-            let [prompt, output] = published.means;
-            let prompts =
-                draw(prompt, constants.share_gpt_prompt_spread, constants.share_gpt_longest_prompt, 1);
-            let outputs =
-                draw(output, constants.share_gpt_output_spread, constants.share_gpt_longest_output, 2);
+            let ([prompt, output], [prompts, outputs]) = (published.means, Shape::Sharegpt.tables());
+            let (prompts, outputs) = (draw(prompt, prompts, 1), draw(output, outputs, 2));
             prompts.zip(outputs).map(|(prompt, output)| Request::new(prompt, output)).collect()
         }
         LengthSource::Histogram { task, edges, counts } => {

@@ -1,6 +1,6 @@
 //! Draws the lengths of a run's requests, for all uses.
 
-use crate::config::{Bin, Load, Setup};
+use crate::config::{Bin, Load, Setup, mean_of};
 use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
@@ -42,10 +42,11 @@ fn about(
 ) -> Vec<u32> {
     let mut random = SplitMix64::new(seeds.next_u64());
     let log = setup.log_spread[of];
-    match (log > 0.0, setup.spread > 0.0) {
-        (true, _) => log_normal(mean, log, most, count, &mut random),
-        (false, true) => uniform(mean, setup.spread, most, count, &mut random),
-        (false, false) => vec![mean; count],
+    match setup.shape {
+        Some(shape) => from_table(shape.tables()[of], mean, most, count, &mut random),
+        None if log > 0.0 => log_normal(mean, log, most, count, &mut random),
+        None if setup.spread > 0.0 => uniform(mean, setup.spread, most, count, &mut random),
+        None => vec![mean; count],
     }
 }
 
@@ -99,6 +100,29 @@ fn uniform(length: u32, spread: f64, most: u32, count: usize, random: &mut Split
     (0..count).map(|_| random.between(least, most)).collect()
 }
 
+/// Lengths as spread as those of `table`, which stand at evenly spaced shares of the requests, with mean `length` after
+/// truncation to 1 ..= `most`.
+pub fn from_table(table: &[u32], length: u32, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
+    let cut = |scale: f64| -> Vec<u32> {
+        let scaled =
+            table.iter().map(|&one| (f64::from(one) * scale).round().clamp(1.0, f64::from(most)) as u32);
+        scaled.collect()
+    };
+    let (mut low, mut high) = (0.0, f64::from(most));
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if mean_of(&cut(middle)) > f64::from(length) { high = middle } else { low = middle }
+    }
+    let lengths = cut(0.5 * (low + high));
+    let draw = |_| {
+        let at = random.unit() * (lengths.len() - 1) as f64;
+        let (least, further) = (at as usize, at.fract());
+        let [low, high] = [lengths[least], lengths[least + 1]].map(f64::from);
+        (low + (high - low) * further).round() as u32
+    };
+    (0..count).map(draw).collect()
+}
+
 /// Log-normal lengths with mean `length` after truncation to 1 ..= `most`.
 pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let (wanted, top) = (f64::from(length), f64::from(most));
@@ -132,6 +156,7 @@ fn mean_of_cut(mean: f64, sigma: f64, most: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Shape;
     use crate::config::catalog::catalog;
     use crate::config::{Scenario, check};
 
@@ -176,6 +201,26 @@ mod tests {
             assert!((mean / f64::from(length) - 1.0).abs() < 0.03, "{length} {sigma} {most}: {mean}");
             assert!(lengths.iter().all(|&tokens| tokens <= most));
         }
+    }
+
+    /// Scaled to any mean; no answer is longer than four times the mean.
+    #[test]
+    fn share_gpt_is_as_its_requests() {
+        let [prompts, outputs] = Shape::Sharegpt.tables();
+        for (table, mean, most) in [(prompts, 215.0, 4.7), (outputs, 197.0, 4.1)] {
+            assert!((mean_of(table) / mean - 1.0).abs() < 0.03, "{}", mean_of(table));
+            let mut drawn = from_table(table, 400, 1_000_000, 20_000, &mut SplitMix64::new(1));
+            drawn.sort_unstable();
+            let sum: f64 = drawn.iter().copied().map(f64::from).sum();
+            assert!((sum / 20_000.0 / 400.0 - 1.0).abs() < 0.02, "{}", sum / 20_000.0);
+            assert!(f64::from(drawn[19_999]) < most * 400.0, "{}", drawn[19_999]);
+            let median = f64::from(drawn[10_000]) / 400.0;
+            assert!((median - f64::from(table[10]) / mean_of(table)).abs() < 0.03, "{median}");
+        }
+        assert_eq!(from_table(outputs, 1, 4, 3, &mut SplitMix64::new(1)), [1, 1, 1]);
+        assert!(
+            from_table(outputs, 400, 500, 100, &mut SplitMix64::new(1)).into_iter().all(|one| one <= 500)
+        );
     }
 
     #[test]

@@ -18,8 +18,8 @@ mod trace;
 
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
 pub use commands::Commands;
-pub use lengths::log_normal;
 pub use lengths::requests;
+pub use lengths::{from_table, log_normal};
 pub use own::{OwnRuns, weigh};
 pub use power::Power;
 pub use report::{Around, Point, Run};

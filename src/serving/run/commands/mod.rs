@@ -37,7 +37,7 @@ impl Commands {
         if setup.copies() > 1 {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
-        if setup.log_spread != [0.0; 2] || !setup.histogram.is_empty() {
+        if setup.log_spread != [0.0; 2] || setup.shape.is_some() || !setup.histogram.is_empty() {
             notes += "# At the mean lengths: it cannot sample this distribution.\n";
         }
         if setup.start != Start::AtOnce && !setup.load.is_rate() {

@@ -104,7 +104,7 @@ impl Trace {
         let whole = |tokens: f64| tokens.round().max(1.0) as u32;
         let (prompts, osl) = (vec![whole(prompt)], whole(output));
         let of_trace = Setup { load: Load::Rate(rate), prompts, osl, burstiness: 1.0, ..setup.clone() };
-        Ok(Setup { spread: 0.0, log_spread: [0.0; 2], histogram: Vec::new(), ..of_trace })
+        Ok(Setup { spread: 0.0, log_spread: [0.0; 2], shape: None, histogram: Vec::new(), ..of_trace })
     }
 
     /// Every `of`-th request: one replica's share under round-robin.
