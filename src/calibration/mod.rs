@@ -12,6 +12,7 @@
 
 mod band;
 mod covariance;
+mod gram;
 mod point;
 mod posterior;
 mod rank;

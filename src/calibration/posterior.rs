@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::gram::Row;
 use super::{
     Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Labels, OF_80_PERCENT, Observation,
     Pair, PerFactor, Place, SOURCES,
@@ -206,10 +207,10 @@ impl Calibration {
             all
         };
         let rows = observations(&near);
-        let gram = self.gram(&near, &rows).cholesky();
+        let decomposed = self.decomposed(with_places(&near, &rows));
         let of_response = |response: &PerFactor| {
             let before = of_pair(&Pair::of(&at, &at), response.map(|by| by * by));
-            let Some(gram) = &gram else { return before };
+            let Some(gram) = &decomposed.solver else { return before };
             let shared: Vec<[f64; SOURCES]> = rows
                 .iter()
                 .map(|(run, one)| {
@@ -241,7 +242,8 @@ impl Calibration {
         }
         let unmoved = Joint { prior, mean: vec![0.0; size], covariance };
         let rows = observations(near);
-        let Some(gram) = self.gram(near, &rows).cholesky() else { return unmoved };
+        let decomposed = self.decomposed(with_places(near, &rows));
+        let Some(gram) = &decomposed.solver else { return unmoved };
         let ratios = DVector::from_iterator(rows.len(), rows.iter().map(|(_, one)| one.log_ratio));
         let cross = DMatrix::from_fn(rows.len(), size, |row, column| {
             let ((run, one), factor) = (rows[row], column % FACTORS);
@@ -252,41 +254,16 @@ impl Calibration {
         let covariance = unmoved.covariance - explained;
         Joint { prior, mean: mean.iter().copied().collect(), covariance }
     }
-
-    /// Covariance of the observations, one row per metric and run, which are in the order of runs: its lower triangle, which
-    /// is what a Cholesky decomposition reads.
-    fn gram(&self, near: &[Near<'_>], rows: &[(usize, &Observation)]) -> DMatrix<f64> {
-        // Computed once per pair of runs.
-        let count = near.len();
-        let mut between = [(); FACTORS].map(|()| DMatrix::zeros(count, count));
-        for one in 0..count {
-            for other in 0..=one {
-                let pair = Pair::of(&near[one].known.place, &near[other].known.place);
-                for (matrix, of) in between.iter_mut().zip(&self.prior) {
-                    matrix[(one, other)] = of.between(&pair);
-                }
-            }
-        }
-        let own = |row: usize| self.noise.of(rows[row].1.metric) / rows[row].1.weight;
-        let mut gram = DMatrix::zeros(rows.len(), rows.len());
-        for column in 0..rows.len() {
-            for row in column..rows.len() {
-                let ((run, a), (beside, b)) = (rows[row], rows[column]);
-                let shared = |(factor, of): (usize, &DMatrix<f64>)| {
-                    a.response[factor] * b.response[factor] * of[(run, beside)]
-                };
-                gram[(row, column)] = between.iter().enumerate().map(shared).sum();
-            }
-            gram[(column, column)] += own(column);
-        }
-        gram
-    }
 }
 
 /// All observations, each with the index of its run.
 fn observations<'a>(near: &[Near<'a>]) -> Vec<(usize, &'a Observation)> {
     let of_run = |(run, near): (usize, &Near<'a>)| near.known.observed.iter().map(move |one| (run, one));
     near.iter().enumerate().flat_map(of_run).collect()
+}
+
+fn with_places(near: &[Near<'_>], rows: &[(usize, &Observation)]) -> Vec<Row> {
+    rows.iter().map(|(run, one)| (near[*run].known.place, **one)).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::gram::Recent;
 use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
 use crate::config::Arch;
 
@@ -33,6 +34,8 @@ pub struct Calibration {
     /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths).
     pub plain_counts: f64,
     pub outliers: Outliers,
+    /// The last decomposition of a posterior.
+    pub(super) recent: Recent,
 }
 
 /// Treatment of outliers, as in the fit.
@@ -136,7 +139,9 @@ impl Calibration {
         let noise = Noise { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
         let (release, configurations) = Default::default();
         let outliers = Outliers { furthest: 1.0, tails: 4.0 };
-        Self { release, prior: prior.map(shared), noise, known, configurations, plain_counts: 1.0, outliers }
+        let prior = prior.map(shared);
+        let recent = Recent::default();
+        Self { release, prior, noise, known, configurations, plain_counts: 1.0, outliers, recent }
     }
 }
 
@@ -210,7 +215,8 @@ impl File {
             builds.into_iter().flat_map(Build::read).unzip();
         let known = runs.into_iter().flatten().collect();
         let prior = [prefill, decode, wait];
-        Some(Calibration { release, prior, noise, known, configurations, plain_counts, outliers })
+        let recent = Recent::default();
+        Some(Calibration { release, prior, noise, known, configurations, plain_counts, outliers, recent })
     }
 }
 

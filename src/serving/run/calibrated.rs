@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Run, Runner};
+use super::{How, Run, Runner};
 use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
     UncertainFigure, Versus, shipped,
@@ -97,11 +97,16 @@ impl Runner {
             true => None,
             false => Some(simulated(calibration.posterior(&point, &[], |_| true).factors())?),
         };
-        let responses = Responses::of(posterior.factors(), simulated)?;
+        let at = posterior.factors();
+        let responses = Responses::of(at, |factors| match factors == at {
+            true => simulated(factors),
+            false => self.in_brief(setup, load, factors),
+        })?;
         let edges = match is_steep(&responses) {
             true => {
                 let e2e = responses.response(0.0, |run| run.metrics.e2e.mean);
-                let [shorter, longer] = posterior.edges(e2e).map(|factors| simulated(factors).ok());
+                let [shorter, longer] =
+                    posterior.edges(e2e).map(|factors| self.in_brief(setup, load, factors).ok());
                 shorter.zip(longer)
             }
             false => None,
@@ -130,7 +135,8 @@ impl Runner {
         let Some(calibration) = self.calibration else {
             return self.simulated(setup, load, Factors::NONE);
         };
-        let physics = self.filled(setup, load, Factors::NONE).map_err(|error| self.issue(load, &error))?;
+        let physics = How { factors: Factors::NONE, in_brief: true };
+        let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         self.simulated(setup, load, calibration.posterior(&point, &self.own, |_| true).factors())
     }

@@ -3,8 +3,7 @@
 //! A server that starts empty fills up for as long as a request, or a session, stays in it. A run at a rate that ends
 //! before says how a half-empty server does, so it is made longer where nobody says how many requests it has.
 
-use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, Runner, clients_per_copy, constants};
-use crate::calibration::Factors;
+use super::{How, LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup};
 use crate::serving::sim::{Outcome, Served, SimError};
 
@@ -18,16 +17,11 @@ impl Runner {
     ///
     /// # Errors
     /// As of the simulation.
-    pub(super) fn filled(
-        &self,
-        setup: &Setup,
-        load: Load,
-        factors: Factors,
-    ) -> Result<ReplicaOutcome, SimError> {
-        let mut served = self.served(setup, (load, requests_of(setup, load)), factors)?;
+    pub(super) fn filled(&self, setup: &Setup, load: Load, how: How) -> Result<ReplicaOutcome, SimError> {
+        let mut served = self.served(setup, (load, requests_of(setup, load)), how)?;
         let is_open = load.is_rate() && self.trace.is_none() && asked(setup, load).is_none();
         while let Some(count) = more(&served.outcome, setup.turns.count).filter(|_| is_open) {
-            served = match self.served(setup, (load, count), factors) {
+            served = match self.served(setup, (load, count), how) {
                 // What was simulated so far is all there is.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,

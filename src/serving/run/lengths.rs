@@ -127,9 +127,10 @@ pub fn from_table(table: &[u32], length: u32, most: u32, count: usize, random: &
 pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let (wanted, top) = (f64::from(length), f64::from(most));
     let (mut low, mut high) = (0.0, top * (FURTHEST * sigma + sigma * sigma / 2.0).exp());
+    let points = points(sigma);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if mean_of_cut(middle, sigma, top) > wanted { high = middle } else { low = middle }
+        if mean_of_cut(middle, &points, top) > wanted { high = middle } else { low = middle }
     }
     let median = (0.5 * (low + high)).ln() - sigma * sigma / 2.0;
     let draw = |_| ((median + sigma * random.normal()).exp().round().max(1.0) as u32).min(most);
@@ -140,14 +141,20 @@ pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut
 const FURTHEST: f64 = 6.0;
 const POINTS: u32 = 240;
 
-/// Mean of truncated log-normal lengths with this untruncated `mean`.
-fn mean_of_cut(mean: f64, sigma: f64, most: f64) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for point in 0..=POINTS {
+/// Log-normal lengths relative to their mean, with their weights.
+fn points(sigma: f64) -> Vec<(f64, f64)> {
+    let point = |point| {
         let at = FURTHEST * (2.0 * f64::from(point) / f64::from(POINTS) - 1.0);
-        let weight = (-at * at / 2.0).exp();
-        let length = mean * (sigma * at - sigma * sigma / 2.0).exp();
-        sum += weight * length.round().clamp(1.0, most);
+        ((sigma * at - sigma * sigma / 2.0).exp(), (-at * at / 2.0).exp())
+    };
+    (0..=POINTS).map(point).collect()
+}
+
+/// Mean of truncated log-normal lengths with this untruncated `mean`.
+fn mean_of_cut(mean: f64, points: &[(f64, f64)], most: f64) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (length, weight) in points {
+        sum += weight * (mean * length).round().clamp(1.0, most);
         weights += weight;
     }
     sum / weights

@@ -33,7 +33,7 @@ use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
 use super::sim::{
-    Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
+    Arrivals, Gaps, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
 };
 use super::table::{Extent, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
@@ -72,6 +72,13 @@ struct ReplicaOutcome {
     outcome: Outcome,
     kv_tokens: u64,
     replicas: f64,
+}
+
+/// How a load is simulated: at step times multiplied by these factors, and whether as [`Runner::in_brief`].
+#[derive(Debug, Clone, Copy)]
+struct How {
+    factors: Factors,
+    in_brief: bool,
 }
 
 /// A setup with known step times.
@@ -203,7 +210,19 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        let served = self.filled(setup, load, factors).map_err(|error| self.issue(load, &error))?;
+        self.simulated_how(setup, load, How { factors, in_brief: false })
+    }
+
+    /// The same without what only a run that is shown needs: its timeline, and intervals between tokens.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    fn in_brief(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
+        self.simulated_how(setup, load, How { factors, in_brief: true })
+    }
+
+    fn simulated_how(&self, setup: &Setup, load: Load, how: How) -> Result<Run, Issue> {
+        let served = self.filled(setup, load, how).map_err(|error| self.issue(load, &error))?;
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
         let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
@@ -222,11 +241,11 @@ impl Runner {
         &self,
         setup: &Setup,
         (load, count): (Load, u32),
-        factors: Factors,
+        How { factors, in_brief }: How,
     ) -> Result<ReplicaOutcome, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
         let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
-        let limits = Limits { steps: STEPS, moments: MOMENTS };
+        let limits = Limits { steps: STEPS, moments: if in_brief { 0 } else { MOMENTS } };
         let of_replica = self.policy.kv_tokens * u64::from(self.policy.ranks);
         let (outcome, kv_tokens) = match &self.prefill {
             None => (simulate(&self.policy, &requests, &arrivals, &cost, limits), of_replica),
@@ -241,6 +260,9 @@ impl Runner {
             }
         };
         let mut outcome = outcome?;
+        if in_brief {
+            outcome.gaps = Gaps::default();
+        }
         outcome.wait(factors.wait, arrivals.follow_answers());
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }

@@ -120,7 +120,7 @@ const IMPOSSIBLE: f64 = 0.95;
 impl Runner {
     /// The run of the physics alone.
     fn alone(&self, load: Load) -> Result<Run, Issue> {
-        self.simulated(&self.setup, load, Factors::NONE)
+        self.in_brief(&self.setup, load, Factors::NONE)
     }
 
     /// Compares what was `measured` under `load` with the physics. `ideal` is the run at the roofline.
@@ -160,7 +160,7 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub(super) fn responses(&self, load: Load, factors: Factors) -> Result<Responses<Run>, String> {
-        let run = |factors| self.simulated(&self.setup, load, factors);
+        let run = |factors| self.in_brief(&self.setup, load, factors);
         Responses::of(factors, run).map_err(|issue| issue.sentence())
     }
 }

@@ -18,7 +18,11 @@ pub struct Stats {
 impl Stats {
     /// `None` without values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        Self::weighted(values.into_iter().map(|seconds| Gap { seconds, count: 1 }).collect())
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let at = |share| quantile(&values, share);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (!values.is_empty()).then(|| Self { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99) })
     }
 
     /// For values that occur several times each.
@@ -136,7 +140,7 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
             _ => Some(served.e2e()),
         };
         let mut all: Vec<f64> = outcome.requests.iter().filter_map(seconds).collect();
-        all.sort_by(f64::total_cmp);
+        all.sort_unstable_by(f64::total_cmp);
         let within = all.partition_point(|&seconds| seconds <= limit);
         let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
         let asked = slos.share_of_each();
