@@ -4,7 +4,7 @@ mod support;
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{
-    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check,
+    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check, mean_of,
 };
 use rooflight::serving::memory_of;
 use rooflight::serving::run::{Run, Sweep, requests};
@@ -56,7 +56,7 @@ fn more_requests_are_sent_where_more_are_asked_for() {
     assert_eq!(asked(Load::Rate(4.0), None), 1000);
     assert_eq!(asked(Load::Sessions(4), Some(30)), 32, "whole sessions");
     assert_eq!(asked(Load::SessionRate(1.0), Some(30)), 32);
-    assert_eq!(asked(Load::Sessions(20), None), 200);
+    assert_eq!(asked(Load::Concurrency(20), None), 200);
     let replicas = Setup { replicas: 3, requests: Some(30), ..setup("vllm", Load::ConstantRate(4.0)) };
     assert_eq!(run(&replicas).requests, 10, "of one of three");
 }
@@ -73,6 +73,25 @@ fn a_run_at_a_rate_goes_on_until_the_server_is_full() {
     assert!(long.requests >= least && long.requests.is_multiple_of(8), "{}", long.requests);
     assert!(long.metrics.requests_per_s > 1.5 * short.metrics.requests_per_s);
     assert_eq!(long.repeated(&Setup { replicas: 3, ..thinking.clone() }).requests, Some(3 * long.requests));
+}
+
+/// The longest answers keep a few clients waiting for much longer than the others have anything to send; sessions may be
+/// so long that a user whose session comes last is alone.
+#[test]
+fn clients_go_on_until_start_and_end_are_small() {
+    let clients = setup("vllm", Load::Concurrency(32));
+    let differing = Setup { log_spread: [1.5; 2], ..clients.clone() };
+    let sessions = setup("vllm", Load::Sessions(20));
+    let turns = Turns { count: 8, ..sessions.turns };
+    for varied in [differing, Setup { turns, ..sessions }] {
+        let ten = run(&Setup { requests: Some(10 * varied.load.amount() as u32), ..varied.clone() });
+        let long = run(&varied);
+        assert!(long.requests > ten.requests, "{:?}: {}", varied.load, long.requests);
+        assert!(long.metrics.output_per_s > 1.1 * ten.metrics.output_per_s, "{:?}", varied.load);
+        assert_eq!(long.repeated(&varied).requests, Some(long.requests), "commands measure as long");
+    }
+    let plain = run(&clients);
+    assert_eq!((plain.requests, plain.repeated(&clients).requests), (320, None), "as benchmarks do");
 }
 
 #[test]
@@ -174,13 +193,20 @@ fn sharegpt_scales_to_the_means() {
     };
     let setup = check(&scenario, catalog()).0.expect("sound");
     let all = requests(&setup, setup.load, 20_000, 3);
-    let deviation = |of: fn(&rooflight::serving::sim::Request) -> u32| {
-        let logs: Vec<f64> = all.iter().map(|request| f64::from(of(request)).ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64).sqrt()
-    };
-    let (prompts, outputs) = (deviation(|request| request.prompt), deviation(|request| request.output));
-    assert!((prompts - 1.58).abs() < 0.05 && (outputs - 1.57).abs() < 0.05, "{prompts} {outputs}");
+    // Mean, median and the length that a twentieth exceed, over those recorded.
+    let [prompts, outputs] = Shape::Sharegpt.tables();
+    let lengths = all.iter().map(|request| [request.prompt, request.output].map(f64::from));
+    let sides = [(0, setup.mean_prompt(), prompts), (1, f64::from(setup.osl), outputs)];
+    for (side, mean, table) in sides {
+        let mut lengths: Vec<f64> = lengths.clone().map(|both| both[side]).collect();
+        lengths.sort_by(f64::total_cmp);
+        let scale = mean / mean_of(table);
+        let drawn = [lengths.iter().sum::<f64>() / 20_000.0, lengths[10_000], lengths[19_000]];
+        let recorded = [mean_of(table), f64::from(table[10]), f64::from(table[19])];
+        for (drawn, recorded) in drawn.into_iter().zip(recorded) {
+            assert!((drawn / (recorded * scale) - 1.0).abs() < 0.05, "{drawn} {}", recorded * scale);
+        }
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::units::significant;
 #[component]
 pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     let state = State::get();
-    let kinds = Load::SIZES.map(|size| kind(state, size));
+    let chosen = StoredValue::new(None);
+    let kinds = Load::SIZES.map(|size| kind(state, size, chosen));
     view! {
         <div class="choice" role="radiogroup" aria-labelledby="load-label">
             <span class="label" id="load-label" title=input.help>{input.label}</span>
@@ -22,15 +23,24 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     }
 }
 
-/// The radio button for the kind of load with this size input.
-fn kind(state: State, size: Field) -> AnyView {
+/// The radio button for the kind of load with this size input. `chosen` holds the load that was last typed, and what
+/// choosing kinds has made of it since: coming back to its kind restores it.
+fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) -> AnyView {
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move || {
         let number = |id| state.reading(id).map(|reading| reading.value);
         let (rate, running) = (number("request-rate"), number("running"));
         state.choose(size.id(), |form| {
             form.choose(Field::Load, |scenario| {
-                scenario.workload.load = like(&scenario.workload, size, rate, running);
+                let now = scenario.workload.load;
+                let typed = match chosen.get_value() {
+                    Some((typed, made)) if made == now => typed,
+                    _ => now,
+                };
+                let back = (typed.size() == size).then_some(typed);
+                let load = back.unwrap_or_else(|| like(&scenario.workload, size, rate, running));
+                chosen.set_value(Some((typed, load)));
+                scenario.workload.load = load;
             });
         });
     };

@@ -79,6 +79,8 @@ pub fn receive(state: State, read: Read) {
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
         state.trace.set(read.trace);
+        // What it said was of the load before.
+        found(state, Field::Measured, Vec::new());
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();
