@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Fleet;
 use super::layouts::{self, Varied};
-use super::plan::is_job;
+use super::worth::RankedBy;
 use super::{prices, varied};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
@@ -255,7 +255,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Batch, text));
     }
     if base.workload.slos.limits().next().is_none() {
-        let text = match is_job(base.workload.load, base.workload.slos) {
+        let text = match RankedBy::of(base.workload.load, base.workload.slos).is_of_job() {
             true => {
                 "without a limit on its time, plans are ranked by the cost of the whole job (dollars per million \
                  output tokens), however long it takes"

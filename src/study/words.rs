@@ -63,6 +63,15 @@ pub fn load(load: Load) -> String {
     }
 }
 
+/// `24 rates, 0.5 to 12 requests/s`: of a day.
+pub fn day(hours: &[&str]) -> String {
+    let rates: Vec<f64> = hours.iter().filter_map(|hour| hour.parse().ok()).collect();
+    let [least, most] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
+    let range =
+        least.zip(most).map(|(least, most)| format!(", {} to {} requests/s", count(least), count(most)));
+    format!("{} rates{}", hours.len(), range.unwrap_or_default())
+}
+
 /// `3 prompts: 512, 100 and 2000 tokens`; of many only the first.
 pub fn prompts(lengths: &[u32]) -> String {
     const SHOWN: usize = 6;
@@ -208,6 +217,12 @@ mod tests {
     #[test]
     fn factors_read_as_longer_or_shorter() {
         assert_eq!([1.381, 0.997].map(longer), ["38.1\u{a0}% longer", "0.3\u{a0}% shorter"]);
+    }
+
+    #[test]
+    fn a_day_is_told_by_its_rates() {
+        assert_eq!(day(&["0.5", "12", "3"]), "3 rates, 0.5 to 12 requests/s");
+        assert_eq!(day(&["x"]), "1 rates");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What requests are like beside their mean lengths.
 
 use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity, Shape, Start};
+use rooflight::units::count;
 
 use super::{checked, refusal};
 
@@ -20,6 +21,12 @@ fn request_lengths_are_bounded() {
         scenario.overrides.token_budget = Some(8);
         scenario.workload.drafts.drafted = 8;
     });
+    let text = refusal(Field::TokenBudget, |scenario| {
+        scenario.engine = "trtllm".into();
+        scenario.overrides.token_budget = Some(2048);
+        scenario.workload.isl = Lengths::Fixed(30_000);
+    });
+    assert!(text.contains(&count(30_000.0)) && text.contains(&count(2048.0)), "{text}");
     refusal(Field::LogSpread, |scenario| {
         (scenario.workload.spread, scenario.workload.log_spread) = (0.2, 0.5);
     });

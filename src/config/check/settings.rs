@@ -2,7 +2,7 @@
 
 use crate::config::inputs::Range;
 use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides};
-use crate::units::{Bytes, decimal};
+use crate::units::{Bytes, count, decimal};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -98,7 +98,9 @@ fn sequences_in_budget(
         return Some(token_budget);
     }
     let text = format!(
-        "{max_seqs} sequences do not fit into a step of {token_budget} tokens: each takes at least one"
+        "{} sequences do not fit into a step of {} tokens: each takes at least one",
+        count(f64::from(max_seqs)),
+        count(f64::from(token_budget))
     );
     issues.push(Issue::error(Field::MaxSeqs, text).with_given(max_seqs.to_string()));
     None

@@ -111,17 +111,20 @@ pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model,
 pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issue>) {
     let (budget, batching) = (setup.token_budget, setup.engine.scheduler.batching);
     let longest = requests.iter().map(|&(prompt, _)| prompt - setup.cached(prompt)).max().unwrap_or(0);
+    let whole = |tokens: u32| count(f64::from(tokens));
     if batching != Batching::PrefillFirst && setup.tokens_verified() > budget {
         let text = format!(
-            "a sequence with its drafts takes {} tokens per step, more than the token budget of {budget}: draft \
-            fewer",
-            setup.tokens_verified()
+            "a sequence with its drafts takes {} tokens per step, more than the token budget of {}: draft fewer",
+            whole(setup.tokens_verified()),
+            whole(budget)
         );
         issues.push(Issue::error(Field::Drafted, text));
     }
     if !matches!(setup.load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
         let text = format!(
-            "a prompt of {longest} tokens does not fit the token budget of {budget}: this engine does not chunk prompts"
+            "a prompt of {} tokens does not fit the token budget of {}: this engine does not chunk prompts",
+            whole(longest),
+            whole(budget)
         );
         issues.push(Issue::error(Field::TokenBudget, text));
     }

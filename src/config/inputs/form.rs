@@ -62,6 +62,11 @@ impl Form {
         self.link.find.as_ref()
     }
 
+    /// The rates of the day that plans are requested for, in place of one load.
+    pub fn hours(&self) -> Vec<&str> {
+        self.find().map(Find::hours).unwrap_or_default()
+    }
+
     /// Whether plans are requested and the page has a control for `field` in that mode.
     pub fn seeks(&self, field: Field) -> bool {
         let is_setting = field.input().place.is_some() && !Find::chooses(field);
@@ -76,10 +81,11 @@ impl Form {
     }
 
     /// Whether the form shows a control for `field`: it applies, is not at its default, or holds unreadable input;
-    /// and no search chooses it.
+    /// and no search chooses it, or takes the rates of a day instead.
     pub fn shows(&self, field: Field) -> bool {
         let input = field.input();
-        let is_chosen = self.find().is_some() && Find::chooses(field);
+        let is_of_day = Load::SIZES.contains(&field) && !self.hours().is_empty();
+        let is_chosen = self.find().is_some() && Find::chooses(field) || is_of_day;
         !is_chosen
             && input.place.is_some()
             && (input.is_shown(self.scenario()) || self.draft(field).is_some())

@@ -54,6 +54,22 @@ pub struct Spread {
     pub p99: Option<Band>,
 }
 
+impl Spread {
+    /// Each percentile responds to the factors in its own way, so their bands may cross. No measured P90 is below the P50
+    /// of the same run, though: what a P50 is at least, the P90 is at least, and what the P90 is at most, the P50 is.
+    fn in_order(mut self) -> Self {
+        let all = [&mut self.p50, &mut self.p90, &mut self.p99];
+        let mut all: Vec<&mut Band> = all.into_iter().flatten().collect();
+        for index in 1..all.len() {
+            all[index].low = all[index].low.max(all[index - 1].low);
+        }
+        for index in (1..all.len()).rev() {
+            all[index - 1].high = all[index - 1].high.min(all[index].high);
+        }
+        self
+    }
+}
+
 /// The basis of a calibrated run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -186,6 +202,7 @@ fn bands(
             p90: band(shares, &of(|stats| stats.p90)),
             p99: band(shares, &of(|stats| stats.p99)),
         });
+        let spread = spread.map(Spread::in_order);
         (spread, mean)
     };
     let rate: &[(Observed, f64)] = match load {
@@ -216,4 +233,20 @@ fn bands(
         limits: limits.collect(),
     };
     Some((bands, Standing { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_of_percentiles_do_not_cross() {
+        let band = |low, high| Some(Band { low, high, noise_share: 0.5 });
+        let mean = Band { low: 2.0, high: 9.0, noise_share: 0.5 };
+        let spread = Spread { mean, p50: band(3.0, 30.0), p90: band(2.0, 40.0), p99: band(4.0, 25.0) };
+        let ordered = spread.in_order();
+        let ends = [ordered.p50, ordered.p90, ordered.p99].map(|band| band.map(|band| (band.low, band.high)));
+        assert_eq!(ends, [Some((3.0, 25.0)), Some((3.0, 25.0)), Some((4.0, 25.0))]);
+        assert_eq!(ordered.mean, mean);
+    }
 }

@@ -86,19 +86,19 @@ impl Plans {
         blocks.push(lead(&answer, survey.is_of_day()).called("plans-lead"));
         blocks.extend(days);
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
-        let shown: Vec<&Plan> = match &answer.nearest {
-            Some(Nearest { plan, .. }) => vec![plan],
-            None => answer.plans.iter().filter(|plan| is_affordable(plan, answer.plans.first())).collect(),
+        let (shown, dear): (Vec<&Plan>, Vec<&Plan>) = match &answer.nearest {
+            Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),
+            None => answer.plans.iter().partition(|plan| is_affordable(plan, &answer)),
         };
         let warns = |issue: &&Issue| issue.severity == Severity::Warning;
         let doubts = answer.plans.first().into_iter().flat_map(|best| best.issues.iter().filter(warns));
         blocks.extend(doubts.map(|issue| Block::text(format!("Best plan: {}", issue.sentence()))));
         if !shown.is_empty() {
-            blocks.push(table(&shown).called("plans-table"));
+            blocks.push(table("Plans, the cheapest first", &shown).called("plans-table"));
         }
         if answer.nearest.is_none() {
-            blocks.extend(left_out(answer.plans.len() - shown.len()));
             blocks.extend(shown.iter().enumerate().map(|(index, plan)| details(index, plan, page)));
+            blocks.extend(dearer(&dear, shown.len(), page));
         }
         blocks.extend(charts::blocks(search.tried()));
         blocks.extend(others(&answer));
@@ -119,21 +119,26 @@ impl Plans {
     }
 }
 
-/// Plans that cost more times the best one's price are not worth a row.
+/// Plans that cost more times as much as the best, by what they are ranked by, are folded away.
 const TOO_DEAR: f64 = 5.0;
 
-fn is_affordable(plan: &Plan, best: Option<&Plan>) -> bool {
-    let prices = best.and_then(|best| best.dollars_per_hour).zip(plan.dollars_per_hour);
-    prices.is_none_or(|(best, own)| best == 0.0 || own <= best * TOO_DEAR)
+fn is_affordable(plan: &Plan, answer: &Answer) -> bool {
+    let cost = |plan: &Plan| answer.ranked_by.rank_of(plan).dollars();
+    let costs = answer.plans.first().and_then(cost).zip(cost(plan));
+    costs.is_none_or(|(best, own)| best == 0.0 || own <= best * TOO_DEAR)
 }
 
-fn left_out(plans: usize) -> Option<Block> {
-    let plans = match plans {
+/// The plans that are not affordable, after the `shown` others.
+fn dearer(dear: &[&Plan], shown: usize, page: &str) -> Option<Block> {
+    let plans = match dear.len() {
         0 => return None,
-        1 => "1 plan is".to_owned(),
-        many => format!("{many} plans are"),
+        1 => "1 more plan".to_owned(),
+        many => format!("{many} more plans"),
     };
-    Some(Block::text(format!("{plans} left out: over {} times the price of the best.", fixed(TOO_DEAR, 0))))
+    let name = format!("{plans}, over {} times as dear as the best", fixed(TOO_DEAR, 0));
+    let mut blocks = vec![table("Dearer plans", dear)];
+    blocks.extend(dear.iter().enumerate().map(|(index, plan)| details(shown + index, plan, page)));
+    Some(Block::fold("plans-dearer", name, blocks))
 }
 
 /// The most load, and what a day costs.
@@ -170,7 +175,7 @@ fn dollars(value: Option<f64>) -> Span {
     value.map_or_else(|| DASH.into(), |value| Dollars(value).print().to_string()).into()
 }
 
-fn table(plans: &[&Plan]) -> Block {
+fn table(name: &str, plans: &[&Plan]) -> Block {
     const HEAD: [&str; 10] = [
         "Plan",
         "$/h",
@@ -198,11 +203,20 @@ fn table(plans: &[&Plan]) -> Block {
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
             plan.keeps_with.map_or_else(|| DASH.into(), sureness).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
-            dollars(plan.dollars_per_hour_with_spare),
+            spare(plan),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
         ])
     };
-    Block::table("Plans, the cheapest first", &HEAD, plans.iter().map(row))
+    Block::table(name, &HEAD, plans.iter().map(row))
+}
+
+/// What it costs with a spare replica, and whether the fleet lacks the GPUs for it.
+fn spare(plan: &Plan) -> Span {
+    let cost = dollars(plan.dollars_per_hour_with_spare);
+    match &plan.spare_lacks {
+        Some(lacks) => format!("{}: {lacks}", cost.text).into(),
+        None => cost,
+    }
 }
 
 /// Why a plan ranks where it does, and its details.
@@ -317,4 +331,37 @@ fn counts(answer: &Answer) -> Block {
         fact("Loads simulated", counts.runs, "With different numbers of replicas, in all"),
     ];
     Block::Facts(super::Facts { id: "plans-counts".into(), facts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_that_are_much_dearer_are_folded_away_not_dropped() {
+        let plan = |name: &str, dollars| Plan {
+            name: name.into(),
+            dollars_per_hour: Some(dollars),
+            ..Plan::default()
+        };
+        let (one, other) = (plan("one", 11.0), plan("other", 12.0));
+        assert!(dearer(&[], 1, "").is_none());
+        let Some(Block::Fold(fold)) = dearer(&[&one, &other], 1, "") else { panic!("a fold") };
+        assert!(fold.name.starts_with("2 more plans, over 5 times as dear"), "{}", fold.name);
+        let Some(Block::Table(table)) = fold.blocks.first() else { panic!("a table") };
+        assert_eq!(
+            table.rows.iter().map(|row| row.cells[0].text.as_str()).collect::<Vec<_>>(),
+            ["one", "other"]
+        );
+        let Some(Block::Fold(details)) = fold.blocks.get(1) else { panic!("details") };
+        assert!(details.name.starts_with("2. one"), "{}", details.name);
+    }
+
+    #[test]
+    fn a_spare_replica_beyond_the_fleet_says_what_it_lacks() {
+        let plan =
+            |spare_lacks| Plan { dollars_per_hour_with_spare: Some(12.0), spare_lacks, ..Plan::default() };
+        assert_eq!(spare(&plan(None)).text, "$12.00");
+        assert_eq!(spare(&plan(Some("needs 2 GPUs".into()))).text, "$12.00: needs 2 GPUs");
+    }
 }

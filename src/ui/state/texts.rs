@@ -79,6 +79,7 @@ pub fn receive(state: State, read: Read) {
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
         state.trace.set(read.trace);
+        state.lost_trace.set(false);
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();

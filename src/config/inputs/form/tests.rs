@@ -147,3 +147,11 @@ fn an_edit_unpins_the_release() {
     assert_eq!(form.link(), "v=1&isl=300");
     assert!(form.then_and_now("2026-02-02").is_none());
 }
+
+#[test]
+fn the_rates_of_a_day_replace_the_load() {
+    let form = Form::from_link("v=1&c=32&f=day~1,2");
+    assert_eq!(form.hours(), ["1", "2"]);
+    assert!(!form.shows(Field::Concurrency) && form.shows(Field::Isl));
+    assert!(Form::from_link("v=1&c=32&f=all").shows(Field::Concurrency));
+}
