@@ -56,7 +56,7 @@ fn more_requests_are_sent_where_more_are_asked_for() {
     assert_eq!(asked(Load::Rate(4.0), None), 1000);
     assert_eq!(asked(Load::Sessions(4), Some(30)), 32, "whole sessions");
     assert_eq!(asked(Load::SessionRate(1.0), Some(30)), 32);
-    assert_eq!(asked(Load::Sessions(20), None), 200);
+    assert_eq!(asked(Load::Concurrency(20), None), 200);
     let replicas = Setup { replicas: 3, requests: Some(30), ..setup("vllm", Load::ConstantRate(4.0)) };
     assert_eq!(run(&replicas).requests, 10, "of one of three");
 }
@@ -73,6 +73,25 @@ fn a_run_at_a_rate_goes_on_until_the_server_is_full() {
     assert!(long.requests >= least && long.requests.is_multiple_of(8), "{}", long.requests);
     assert!(long.metrics.requests_per_s > 1.5 * short.metrics.requests_per_s);
     assert_eq!(long.repeated(&Setup { replicas: 3, ..thinking.clone() }).requests, Some(3 * long.requests));
+}
+
+/// The longest answers keep a few clients waiting for much longer than the others have anything to send; sessions may be
+/// so long that a user whose session comes last is alone.
+#[test]
+fn clients_go_on_until_start_and_end_are_small() {
+    let clients = setup("vllm", Load::Concurrency(32));
+    let differing = Setup { log_spread: [1.5; 2], ..clients.clone() };
+    let sessions = setup("vllm", Load::Sessions(20));
+    let turns = Turns { count: 8, ..sessions.turns };
+    for varied in [differing, Setup { turns, ..sessions }] {
+        let ten = run(&Setup { requests: Some(10 * varied.load.amount() as u32), ..varied.clone() });
+        let long = run(&varied);
+        assert!(long.requests > ten.requests, "{:?}: {}", varied.load, long.requests);
+        assert!(long.metrics.output_per_s > 1.1 * ten.metrics.output_per_s, "{:?}", varied.load);
+        assert_eq!(long.repeated(&varied).requests, Some(long.requests), "commands measure as long");
+    }
+    let plain = run(&clients);
+    assert_eq!((plain.requests, plain.repeated(&clients).requests), (320, None), "as benchmarks do");
 }
 
 #[test]

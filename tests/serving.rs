@@ -132,6 +132,23 @@ fn llama_8b_on_one_h100_by_hand() {
     assert!(tpot >= least * 0.999 && tpot < least * 1.15, "{tpot} against {least}");
 }
 
+/// What the busiest rank computes more than others is not the model's.
+#[test]
+fn mfu_counts_a_balanced_share_of_the_experts() {
+    let asked = scenario("qwen3-30b-a3b", "h200-sxm", "vllm", 4000, 8, Load::Concurrency(16));
+    let asked = Scenario { tp: 8, ep: 8, ..asked };
+    let report = report(&asked, -0.3);
+    let (pass, peak) = (&report.passes[0], setup(&asked).gpu.peak(Dtype::Bf16).unwrap());
+    let busiest: f64 = pass.kernels.iter().map(|line| line.flops.0 * line.count as f64).sum();
+    let experts = pass.kernels.iter().find(|line| line.name == "fused_moe").unwrap();
+    // Each of 8 ranks has an eighth of 48 layers, 8 experts a token, of three matrices each.
+    let balanced = 48.0 * 2.0 * pass.tokens as f64 * 3.0 * 2048.0 * 768.0;
+    let all = busiest - experts.flops.0 * experts.count as f64 + balanced;
+    assert!(busiest > 1.05 * all, "{busiest} {all}");
+    let mfu = all / (pass.time.0 * peak.0);
+    assert!((pass.mfu / mfu - 1.0).abs() < 1e-6, "{} is not {mfu}", pass.mfu);
+}
+
 #[test]
 fn not_fitting_gives_a_reason_and_no_throughput() {
     for (model, gpu, load) in [

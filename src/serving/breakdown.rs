@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::config::Setup;
 use crate::graph::Phase;
-use crate::kernels::Count;
+use crate::kernels::{Count, Op};
 use crate::latency::{PowerModel, Resource};
 use crate::units::{Bytes, Flops, Seconds, Watts, percent};
 
 use super::report::{KernelLine, PassReport};
-use super::step::{FinishedStep, PlannedStep};
+use super::step::{FinishedStep, PlannedCall, PlannedStep};
 
 /// Reports `step`, timed by `finished`.
 pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, phase: Phase) -> PassReport {
@@ -90,9 +90,15 @@ fn intensity(flops: Flops, bytes: Bytes) -> Option<f64> {
     (flops.0 > 0.0 && bytes.0 > 0.0).then(|| flops.0 / bytes.0)
 }
 
-/// FLOP of all kernels over the dense peak of the weights' format.
+/// FLOP of the model per GPU over the dense peak of the weights' format: experts count a balanced share, as what the
+/// busiest rank computes more is not the model's.
 fn mfu(setup: &Setup, step: &PlannedStep, total: Seconds) -> f64 {
-    let flops: Flops = step.calls.iter().map(|call| call.count.flops * call.call.count as f64).sum();
+    let share = |call: &PlannedCall| match &call.call.op {
+        Op::Moe(experts) => experts.balance(),
+        _ => 1.0,
+    };
+    let flops: Flops =
+        step.calls.iter().map(|call| call.count.flops * call.call.count as f64 * share(call)).sum();
     // Pipeline stages work in turn on a step: each has its share of the kernels.
     let stages = f64::from(setup.pp);
     setup.gpu.peak(setup.weights).map_or(f64::NAN, |peak| (flops / peak) / total / stages)

@@ -40,7 +40,7 @@ pub struct KernelLine {
     pub intensity: Option<f64>,
     /// The time at the textbook roofline.
     pub roofline: Seconds,
-    /// The same with tile and wave quantisation: the best this launch could reach.
+    /// The same with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be faster.
     pub ceiling: Seconds,
     pub time: Seconds,
     /// Fraction of the ideal reached: `roofline / time`, in (0, 1].

@@ -4,6 +4,7 @@ use super::metric::{COST, E2E, TPOT, TTFT};
 use super::rank::SAME;
 use super::sweep::weights_of;
 use super::{Block, Case, Span, Study, change};
+use crate::config::Scenario;
 use crate::config::link::Link;
 use crate::units::{chance, fixed};
 
@@ -12,11 +13,10 @@ const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
 
-/// The changes from [`change`] that keep load and requests, without pools: those are not calibrated.
+/// The changes from [`change`] that keep the load.
 pub fn cases(link: &Link, of: &str) -> Vec<Case> {
-    let own = &link.scenario;
     let mut cases = change::cases(link, of);
-    cases.retain(|case| case.scenario.workload == own.workload && case.scenario.prefill == own.prefill);
+    cases.retain(|case| keeps_load(&link.scenario, &case.scenario));
     cases
 }
 
@@ -37,6 +37,18 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
+}
+
+/// The change that this study recommends, for others to recommend the same.
+pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
+    let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
+    let all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
+    best(&all).map(|(_, case)| case)
+}
+
+/// Whether a change is of the server alone, without pools: those are not calibrated.
+fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
+    case.workload == own.workload && case.prefill == own.prefill
 }
 
 /// The cheapest; of those that cost the same the fastest, so that a change never comes with another that gains nothing.

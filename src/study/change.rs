@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::sweep::weights_of;
-use super::{Block, Case, Row, Study, edit};
+use super::{Block, Case, Row, Study, better, edit};
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, catalog, check};
 use crate::graph::Phase;
@@ -204,21 +204,18 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
         (Some(_), Some(false)) => "meets the limits",
         _ => return None,
     };
-    let meets = |case: &&&Case| case.meets_limits() != Some(false);
-    // By dollars per hour; those without a known price last.
-    let price = |case: &&&Case| case.dollars_per_hour().unwrap_or(f64::MAX);
-    // What the engine can do comes before what its clients would have to.
-    let asks_less = |case: &&&Case| case.scenario.workload != own.scenario.workload;
-    let order = |case: &&&Case| (asks_less(case), price(case));
-    let best = answered.iter().filter(meets).min_by(|a, b| {
-        let (a, b) = (order(a), order(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    });
-    let advice = match best {
+    // What the server can do, at the least cost; else what its clients would have to, or a GPU without a price.
+    let meets = |case: &&Case| case.meets_limits() != Some(false);
+    let best = better::recommended(own, answered.iter().copied());
+    let (what, rest) = match best {
+        Some(_) => ("Cheapest single change", ". Changes of the load, and pools, are left out."),
+        None => ("A change", "."),
+    };
+    let advice = match best.or_else(|| answered.iter().copied().find(meets)) {
         Some(case) => Block::spans(vec![
-            format!("Cheapest single change that {goal}: ").into(),
+            format!("{what} that {goal}: ").into(),
             study.open(&case.name, case),
-            ".".into(),
+            rest.into(),
         ]),
         None => Block::text(format!("None of the single changes tried {goal}.")),
     };

@@ -70,7 +70,7 @@ fn saved(kernel: &KernelLine) -> Seconds {
 
 fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
     let Some(Gain { kernel, saved, .. }) = ranked.first() else {
-        return "Every kernel runs at its ceiling.".into();
+        return "No kernel is slower than its ceiling.".into();
     };
     format!(
         "Tune first: {}. At its ceiling, set by its work, tiles and waves, a step would take {} instead of {}: {} \
@@ -128,7 +128,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         (number, now, less) = (number + 1, now + kernel.time * kernel.count as f64, less + saved(kernel));
     }
     if number > 0 {
-        rows.push(plain(format!("{number} others, at their ceilings"), now, less));
+        rows.push(plain(format!("{number} others"), now, less));
     }
     if pass.host.0 > 0.0 {
         rows.push(plain("Host time not hidden".into(), pass.host, pass.host));
@@ -274,7 +274,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
         percent(least / decode.time),
         match limit {
             // Its capacity is another matter.
-            Resource::Memory => "memory bandwidth".into(),
+            Resource::Memory => "memory bandwidth (for all operands; MBU counts weights and KV cache)".into(),
             _ => words::resource(limit).to_ascii_lowercase(),
         },
     );

@@ -71,8 +71,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     rows.order_by(|a, b| b.0.total_cmp(&a.0));
     let mut blocks = vec![Block::text(
         "Each row changes one figure of the GPU and simulates the same load again; percentages are relative to this \
-         configuration, largest effect first. Peaks that are not set follow SMs and clock. Kernels keep the efficiency they have on \
-         this GPU: a real chip with such figures would differ.",
+         configuration, largest effect first. Peaks that are not set follow SMs and clock. The models of this GPU's \
+         kernels give their efficiency at the new figures: a real chip with such figures would differ.",
     )];
     if !rows.is_empty() {
         let head: Vec<&str> = ["Figure", "Now", "Changed to"]

@@ -213,7 +213,7 @@ export type Config = {
   ramp?: number;
   /** Seconds between client starts, instead of a ramp; empty for all at once. */
   stagger?: number;
-  /** Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, or 1,000 at a rate, and more until the server is full. */
+  /** Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, or 1,000 at a rate, and more until start and end are small. */
   requests?: number;
   /** TTFT limit (SLO), in milliseconds; empty for none. */
   slo_ttft?: number;

@@ -39,6 +39,21 @@ fn the_suggested_change_is_cheaper_and_meets_the_limits() {
 }
 
 #[test]
+fn the_advice_is_the_suggested_change() {
+    let link = "v=1&m=qwen3-32b&tp=2&c=32&rr=0.2&st=1000&sp=14";
+    assert_eq!(report(link).unwrap().run.unwrap().keeps(), Some(false));
+    let offered = |topic, id: &str| {
+        let document = study(topic, "", link);
+        let text = document.blocks.iter().find_map(|block| match block {
+            Block::Text(text) if text.id == id => text.spans.iter().find(|span| !span.link.is_empty()),
+            _ => None,
+        });
+        text.unwrap_or_else(|| panic!("{document:?}")).link.clone()
+    };
+    assert_eq!(offered(Topic::Change, "advice"), offered(Topic::Better, "better"));
+}
+
+#[test]
 fn changes_that_only_make_things_worse_are_omitted() {
     let document = study(Topic::Change, "", LINKS[1]);
     let (of, base) =

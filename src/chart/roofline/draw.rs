@@ -102,7 +102,7 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
         let Some(plot) = plot(area, chart, theme) else { return Vec::new() };
         let reading = |Mark { point, at: (x, y), .. }: Mark<'_>| {
             let phase = point.phase.id();
-            let of_ceiling = percent(point.reached.0 / point.ceiling.0.max(point.reached.0));
+            let of_ceiling = percent(point.reached.0 / point.ceiling.0);
             let text = format!(
                 "{}, {phase}: {} at {} FLOP/B, {of_ceiling} of its ceiling, {} of the step",
                 point.name,

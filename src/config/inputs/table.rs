@@ -182,7 +182,7 @@ inputs! {
         "Seconds between client starts, instead of a ramp; empty for all at once.")),
     Requests = row("np", "Requests",
         "Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, \
-        or 1,000 at a rate, and more until the server is full.").at(Requests, 23).later()
+        or 1,000 at a rate, and more until start and end are small.").at(Requests, 23).later()
         .when(|scenario| !matches!(scenario.workload.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_)))
         .number(held!(workload.requests,
             whole(1.0, 100_000.0, Quarters { low: 16, high: 16_384 }).unit("in all").optional())),

@@ -55,6 +55,14 @@ pub enum MoePart {
     First,
 }
 
+impl Moe {
+    /// The work of a rank over that of the busiest, at most 1.
+    pub fn balance(&self) -> f64 {
+        let each = (self.tokens * self.topk) as f64 / self.ep.max(1) as f64;
+        if self.load.pairs > 0.0 { (each / self.load.pairs).min(1.0) } else { 1.0 }
+    }
+}
+
 impl Kernel for Moe {
     /// The busiest rank's share: two FLOP per weight of an expert and token that visits it; weights of active
     /// experts read once from device memory; tokens in and out as activations. The intermediate between the two

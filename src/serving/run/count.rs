@@ -1,7 +1,8 @@
 //! How many requests a run sends to a replica.
 //!
-//! A server that starts empty fills up for as long as a request, or a session, stays in it. A run at a rate that ends
-//! before says how a half-empty server does, so it is made longer where nobody says how many requests it has.
+//! A server that starts empty fills up for as long as a request, or a session, stays in it, and at the end of a run it
+//! is empty but for the longest of them. A run that hardly does more says how a half-empty server does, so it is made
+//! longer where nobody says how many requests it has.
 
 use super::{How, LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup};
@@ -11,6 +12,11 @@ use crate::serving::sim::{Outcome, Served, SimError};
 const STAYS: f64 = 4.0;
 /// Requests of one replica at most, where the run decides.
 const MOST_AT_RATE: f64 = 16_384.0;
+/// Least part of the time of all clients, or of users of sessions, in which they have a request or session: the rest is
+/// start and end.
+const LEAST_BUSY: f64 = 0.8;
+/// Fewer than at a rate: searches and studies run clients most often.
+const MOST_OF_CLIENTS: f64 = 8192.0;
 
 impl Runner {
     /// A run of one replica with as many requests as it needs to fill.
@@ -19,8 +25,8 @@ impl Runner {
     /// As of the simulation.
     pub(super) fn filled(&self, setup: &Setup, load: Load, how: How) -> Result<ReplicaOutcome, SimError> {
         let mut served = self.served(setup, (load, requests_of(setup, load)), how)?;
-        let is_open = load.is_rate() && self.trace.is_none() && asked(setup, load).is_none();
-        while let Some(count) = more(&served.outcome, setup.turns.count).filter(|_| is_open) {
+        let is_open = self.trace.is_none() && asked(setup, load).is_none();
+        while let Some(count) = more(&served.outcome, setup, load).filter(|_| is_open) {
             served = match self.served(setup, (load, count), how) {
                 // What was simulated so far is all there is.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
@@ -37,16 +43,27 @@ fn asked(setup: &Setup, load: Load) -> Option<u32> {
 }
 
 /// How many requests a longer run has, by powers of two so that a little longer steps leave the number as it is. None if
-/// arrivals went on for long enough, or the queue grows anyway.
-fn more(outcome: &Outcome, turns: u32) -> Option<u32> {
-    let sessions: Vec<&[Served]> = outcome.requests.chunks(turns.max(1) as usize).collect();
+/// this one is long enough, or the queue grows anyway.
+fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
+    let turns = if load.is_sessions() { setup.turns.count.max(1) } else { 1 };
+    let sessions: Vec<&[Served]> = outcome.requests.chunks(turns as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
-    let span = began.clone().fold(0.0, f64::max);
     let ended = sessions.iter().filter_map(|session| session.last()).map(|last| last.last);
-    let stays: f64 = ended.sum::<f64>() - began.sum::<f64>();
+    let stays: f64 = ended.clone().sum::<f64>() - began.clone().sum::<f64>();
+    let (short, most) = match load {
+        Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
+            let span = began.fold(0.0, f64::max);
+            (STAYS * stays / sessions.len() as f64 / span, MOST_AT_RATE)
+        }
+        Load::Concurrency(clients) | Load::Sessions(clients) => {
+            let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
+            // Start and end last as long in a longer run.
+            (LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), MOST_OF_CLIENTS)
+        }
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => return None,
+    };
     let count = outcome.requests.len() as f64;
-    let short = STAYS * stays / sessions.len() as f64 / span;
-    let more = (count * short.log2().ceil().exp2()).min(MOST_AT_RATE);
+    let more = (count * short.log2().ceil().exp2()).min(most);
     (short > 1.0 && more > count && outcome.saturation.is_none()).then(|| whole(more as u32, turns))
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::count::requests_of;
 use super::{Bands, Power};
 use crate::calibration::Band;
 use crate::config::{Load, Setup, Slos};
@@ -116,11 +117,11 @@ impl Run {
         })
     }
 
-    /// The setup with as many requests as this run of it needed at its rate, so that commands measure the same.
+    /// The setup with as many requests as this run of it needed, so that commands measure the same.
     pub fn repeated(&self, setup: &Setup) -> Setup {
         let all = self.requests.saturating_mul(setup.copies());
-        let is_longer = setup.load.is_rate() && setup.requests.is_none();
-        Setup { requests: if is_longer { Some(all) } else { setup.requests }, ..setup.clone() }
+        let is_longer = setup.load.is_rate() || self.requests > requests_of(setup, setup.load);
+        Setup { requests: setup.requests.or(is_longer.then_some(all)), ..setup.clone() }
     }
 
     /// What a rate of the run is while the load lasts.

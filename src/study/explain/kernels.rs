@@ -2,6 +2,7 @@
 
 use crate::config::{Load, Setup};
 use crate::graph::Phase;
+use crate::latency::Provenance;
 use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
@@ -72,6 +73,11 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
 /// What the step would gain if the kernel reached its ceiling.
 fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
     let saved = (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64;
+    let is_ideal = kernel.provenance == Provenance::Roofline;
+    if !is_ideal && kernel.time.0 < kernel.ceiling.0 * (1.0 - LEAST) {
+        return "It is faster than its ceiling: it has other tiles than counted, or splits them between SMs."
+            .into();
+    }
     if saved.0 <= 0.0 {
         return "It runs at its ceiling.".into();
     }

@@ -229,9 +229,10 @@ fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Bl
     let mut lines = vec![words::limits(pass, factors)];
     let stages = if setup.pp > 1 { format!(" × {} stages", setup.pp) } else { String::new() };
     if let Ok(peak) = setup.gpu.peak(setup.weights) {
-        let flops = pass.kernels.iter().map(|kernel| kernel.flops.0 * kernel.count as f64).sum::<f64>();
+        let experts = if setup.ep > 1 { ", experts balanced over the ranks" } else { "" };
+        let flops = pass.mfu * pass.time.0 * peak.0 * f64::from(setup.pp);
         lines.push(format!(
-            "MFU = FLOP of all kernels / (step × dense peak{stages}) = {} / ({} × {}) = {}",
+            "MFU = FLOP of all kernels{experts} / (step × dense peak{stages}) = {} / ({} × {}) = {}",
             Flops(flops).print(),
             pass.time.print(),
             peak.print(),

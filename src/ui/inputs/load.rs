@@ -20,10 +20,11 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
             .form
             .with(|form| Some(form.hours()).filter(|hours| !hours.is_empty()).map(|hours| words::day(&hours)))
     });
+    let chosen = StoredValue::new(None);
     let kinds = renewed(move || match day.get() {
         Some(day) => view! { <span data-testid="load-of-day">{day}" (daily load)"</span> }.into_any(),
         None => {
-            let kinds = Load::SIZES.map(|size| kind(state, size));
+            let kinds = Load::SIZES.map(|size| kind(state, size, chosen));
             view! { <span class="segments">{Vec::from(kinds)}</span> }.into_any()
         }
     });
@@ -37,15 +38,24 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     }
 }
 
-/// The radio button for the kind of load with this size input.
-fn kind(state: State, size: Field) -> AnyView {
+/// The radio button for the kind of load with this size input. `chosen` holds the load that was last typed, and what
+/// choosing kinds has made of it since: coming back to its kind restores it.
+fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) -> AnyView {
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move || {
         let number = |id| state.reading(id).map(|reading| reading.value);
         let (rate, running) = (number("request-rate"), number("running"));
         state.choose(size.id(), |form| {
             form.choose(Field::Load, |scenario| {
-                scenario.workload.load = like(&scenario.workload, size, rate, running);
+                let now = scenario.workload.load;
+                let typed = match chosen.get_value() {
+                    Some((typed, made)) if made == now => typed,
+                    _ => now,
+                };
+                let back = (typed.size() == size).then_some(typed);
+                let load = back.unwrap_or_else(|| like(&scenario.workload, size, rate, running));
+                chosen.set_value(Some((typed, load)));
+                scenario.workload.load = load;
             });
         });
     };

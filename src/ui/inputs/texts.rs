@@ -62,7 +62,7 @@ pub static MEASURED: TextInput = TextInput {
         });
         let compared = match (compared, measured) {
             (true, _) => "A measurement is compared with the prediction. ",
-            (_, true) => "The measurement is not compared: its load or configuration was another. ",
+            (_, true) => "Not compared: the measurement has another load or configuration. ",
             _ => "",
         };
         match runs {

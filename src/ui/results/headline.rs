@@ -40,7 +40,7 @@ pub fn HeadlineView() -> impl IntoView {
                 />
                 <Gauge
                     id="throughput" name="Output" spread=true
-                    help="Output tokens per second, whole system; goodput: requests per second that meet all limits"
+                    help="Output tokens per second, whole system, over the run with its start and end; goodput: requests per second that meet all limits"
                 />
                 <Gauge
                     id="cost" name="Cost per M output tokens" plain="Cost per M" spread=true

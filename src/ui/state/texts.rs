@@ -80,6 +80,8 @@ pub fn receive(state: State, read: Read) {
     if field == Field::Trace {
         state.trace.set(read.trace);
         state.lost_trace.set(false);
+        // What it said was of the load before.
+        found(state, Field::Measured, Vec::new());
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();

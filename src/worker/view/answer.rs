@@ -98,6 +98,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
         cost.map(|dollars| Reading {
             band: between(of_cost, |value| Dollars(value).print()),
+            spread: lasting(headline),
             ..reading("cost", dollars.0, dollars.print())
         }),
         power.map(|power| Reading {
@@ -125,6 +126,12 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         _ => "",
     };
     all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
+}
+
+/// The output that cost is for, where that of the whole run is another: at a rate the last answers take longer.
+fn lasting(headline: &Headline) -> String {
+    let [lasting, whole] = [headline.sustained_output_per_s, headline.output_per_s].map(count);
+    if lasting == whole { String::new() } else { format!("at {lasting} tok/s while requests arrive") }
 }
 
 /// The runs behind the bands, and the physics alone; or why there are no bands.
