@@ -16,7 +16,7 @@ const MOST_AT_RATE: f64 = 16_384.0;
 /// start and end.
 const LEAST_BUSY: f64 = 0.8;
 /// Fewer than at a rate: searches and studies run clients most often.
-const MOST_OF_CLIENTS: f64 = 8192.0;
+const MOST_OF_CLIENTS: f64 = 2048.0;
 
 impl Runner {
     /// A run of one replica with as many requests as it needs to fill.
