@@ -17,17 +17,17 @@ use crate::config::{Field, Issue, Slos, excerpt};
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 42] = [
-    "a", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu", "gpus",
-    "in", "is", "less", "limit", "max", "maximum", "most", "of", "on", "only", "or", "out", "price",
-    "prices", "serve", "than", "the", "to", "tokens", "under", "up", "use", "using", "weights", "with",
-    "within", "/", "@",
+const FILLERS: [&str; 48] = [
+    "a", "an", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu",
+    "gpus", "have", "i", "in", "is", "less", "limit", "max", "maximum", "most", "my", "need", "of", "on",
+    "only", "or", "our", "out", "price", "prices", "serve", "than", "the", "to", "tokens", "under", "up",
+    "use", "using", "weights", "with", "within", "/", "@",
 ];
 /// Where a clause ends.
 const BREAK: &str = ",";
 const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
 /// What one text sets once.
-const ONCE: [Field; 11] = [
+const ONCE: [Field; 13] = [
     Field::Model,
     Field::Load,
     Field::SloTtft,
@@ -39,6 +39,8 @@ const ONCE: [Field; 11] = [
     Field::BudgetDollars,
     Field::Isl,
     Field::Osl,
+    Field::Turns,
+    Field::ThinkTime,
 ];
 
 /// What a text states.
@@ -48,6 +50,8 @@ struct Said {
     find: Find,
     /// GPUs and engines that are not to be tried.
     left_out: Vec<(Field, &'static str)>,
+    /// Where an `and` after them leads to: another, or something else.
+    left_out_to: Option<usize>,
     /// What is set, with the phrases that set it.
     stated: Vec<(Field, String)>,
     /// What was read, and would mislead in part.
@@ -66,6 +70,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         slos: Slos::default(),
         find: Find::default(),
         left_out: Vec::new(),
+        left_out_to: None,
         stated: Vec::new(),
         refused: Vec::new(),
         issues: Vec::new(),
@@ -83,6 +88,9 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             continue;
         }
         words.at = from + 1;
+        if said.left_out_to == Some(from) {
+            said.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
+        }
         if word == BREAK || FILLERS.contains(&word.as_str()) {
             continue;
         }
@@ -95,6 +103,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
     refuse(&lost, &said)?;
     said.leave_out()?;
+    said.of_sessions()?;
     if !lost.is_empty() {
         said.issues
             .push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", quoted(&lost))));
@@ -145,6 +154,22 @@ impl Said {
 
     fn has(&self, fields: &[Field]) -> bool {
         self.stated.iter().any(|(field, _)| fields.contains(field))
+    }
+
+    /// # Errors
+    /// Only sessions have turns: of another load they would say nothing.
+    fn of_sessions(&self) -> Result<(), Issue> {
+        let of_turns = |(field, _): &&(Field, String)| matches!(field, Field::Turns | Field::ThinkTime);
+        match self.stated.iter().find(of_turns) {
+            Some((_, phrase)) if !self.link.scenario.workload.load.is_sessions() => {
+                let text = format!(
+                    "`{}`: only sessions have turns; write for example `64 sessions`",
+                    excerpt(phrase)
+                );
+                Err(Issue::error(Field::Vary, text))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What is stated replaces what was asked before: hardware and formats by kind, limits and budgets together.
@@ -259,6 +284,7 @@ mod tests {
             ("several requests per second, TPOT 30 ms", "`several requests/second`"),
             ("many users, TPOT 30 ms", "`many users`"),
             ("20 rps on two nodes", "`two nodes`"),
+            ("20 rps, 8 turns", "`8 turns`"),
         ] {
             assert!(refused(text).contains(phrase), "{text}: {}", refused(text));
         }
@@ -291,6 +317,18 @@ mod tests {
             ("qwen3-32b to 300 users?", "v=1&m=qwen3-32b&c=300&f=all"),
             ("99% of requests TTFT 800 ms, 5 rps", "v=1&r=5&st=800&so=0.99&f=all"),
             ("twenty requests per second", "v=1&r=20&f=all"),
+            ("1M requests per day", "v=1&r=11.5741&f=all"),
+            ("5000 prompts offline", "v=1&on=5000&f=all"),
+            ("burst of 300 requests", "v=1&bn=300&f=all"),
+            ("64 sessions, 12 turns, think time 30s", "v=1&sn=64&tn=12&tt=30&f=all"),
+            ("5 rps, 25 tokens/s per user", "v=1&r=5&sp=40&f=all"),
+            ("5 rps, prompts of 3k tokens and answers of 800", "v=1&isl=3000&osl=800&r=5&f=all"),
+            ("5 rps, power cap 500 W", "v=1&r=5&f=power_cap~500"),
+            ("most sessions on 8 h200-sxm", "v=1&sn=16&f=gpu~h200-sxm~owned~h200-sxm,8~most~yes"),
+            ("5 rps on sixteen B200s", "v=1&r=5&f=gpu~b200~owned~b200,16"),
+            ("5 rps on my 2x rtx 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
+            ("5 rps on an L4 or A10", "v=1&r=5&f=gpu~l4,a10"),
+            ("5 rps, TTFT p95 0.8s TPOT p95 25 ms", "v=1&r=5&st=800&sp=25&sq=95&f=all"),
         ] {
             let (link, issues) = said(text);
             assert_eq!((link.as_str(), issues), (wanted, Vec::new()), "{text}");
@@ -318,6 +356,9 @@ mod tests {
         assert!(kept.field == Field::Vary && !kept.text.contains("`gpu`"), "{}", kept.text);
         let (_, issues) = read("qwen3-8b, 3 req/s, TPOT 20 ms, on b200 nvfp4", first.clone()).expect("it is");
         assert_eq!(issues, []);
+        let long = read("5 rps, 4k in, 1k out", first.clone()).expect("it is understood").0;
+        let (_, issues) = read("6 rps, 2k in", long).expect("it is understood");
+        assert!(issues[0].text.contains("`osl` 1000") && !issues[0].text.contains("`isl`"), "{issues:?}");
         let most = read("most load, 8 GPUs", first.clone()).expect("it is understood").0;
         let again = read("10 req/s", most).expect("it is understood").0.encode();
         assert!(!again.contains("most") && again.contains("r=10"), "{again}");
