@@ -8,12 +8,14 @@ mod kept;
 mod left_out;
 mod model;
 mod plain;
+mod said;
 #[cfg(test)]
 mod testing;
 mod words;
 
-use crate::config::link::{Find, Link, exclude};
+use crate::config::link::{Find, Link};
 use crate::config::{Field, Issue, Slos, excerpt};
+use said::Said;
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
@@ -26,39 +28,6 @@ const FILLERS: [&str; 48] = [
 /// Where a clause ends.
 const BREAK: &str = ",";
 const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
-/// What one text sets once.
-const ONCE: [Field; 13] = [
-    Field::Model,
-    Field::Load,
-    Field::SloTtft,
-    Field::SloTpot,
-    Field::SloE2e,
-    Field::SloPercentile,
-    Field::SloShare,
-    Field::BudgetGpus,
-    Field::BudgetDollars,
-    Field::Isl,
-    Field::Osl,
-    Field::Turns,
-    Field::ThinkTime,
-];
-
-/// What a text states.
-struct Said {
-    link: Link,
-    slos: Slos,
-    find: Find,
-    /// GPUs and engines that are not to be tried.
-    left_out: Vec<(Field, &'static str)>,
-    /// Where an `and` after them leads to: another, or something else.
-    left_out_to: Option<usize>,
-    /// What is set, with the phrases that set it.
-    stated: Vec<(Field, String)>,
-    /// What was read, and would mislead in part.
-    refused: Vec<String>,
-    issues: Vec<Issue>,
-}
-
 /// Applies `text` to `link`. What is not understood is reported.
 ///
 /// # Errors
@@ -139,67 +108,6 @@ fn is_of_load(word: &str) -> bool {
 
 fn quoted(phrases: &[String]) -> String {
     phrases.iter().map(|phrase| format!("`{}`", excerpt(phrase))).collect::<Vec<_>>().join(", ")
-}
-
-impl Said {
-    /// Warns if something else was stated before.
-    fn state(&mut self, field: Field, phrase: String) {
-        let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
-        if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
-            let text = exclude(&excerpt(before), &excerpt(&phrase));
-            self.issues.push(Issue::warning(field, text));
-        }
-        self.stated.push((field, phrase));
-    }
-
-    fn has(&self, fields: &[Field]) -> bool {
-        self.stated.iter().any(|(field, _)| fields.contains(field))
-    }
-
-    /// # Errors
-    /// Only sessions have turns: of another load they would say nothing.
-    fn of_sessions(&self) -> Result<(), Issue> {
-        let of_turns = |(field, _): &&(Field, String)| matches!(field, Field::Turns | Field::ThinkTime);
-        match self.stated.iter().find(of_turns) {
-            Some((_, phrase)) if !self.link.scenario.workload.load.is_sessions() => {
-                let text = format!(
-                    "`{}`: only sessions have turns; write for example `64 sessions`",
-                    excerpt(phrase)
-                );
-                Err(Issue::error(Field::Vary, text))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What is stated replaces what was asked before: hardware and formats by kind, limits and budgets together.
-    fn finish(mut self) -> (Link, Vec<Issue>) {
-        const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
-        let mut find = self.link.find.take().unwrap_or_default();
-        let mut gone = Vec::new();
-        let bounds = self.slos.limits().next().is_some() || self.has(&BUDGETS) || self.has(&[Field::Owned]);
-        if bounds {
-            self.link.scenario.workload.slos = Slos::default();
-            gone.extend(BUDGETS);
-        }
-        let slos = &mut self.link.scenario.workload.slos;
-        slos.percentile = self.slos.percentile.or(slos.percentile);
-        slos.share = self.slos.share.or(slos.share);
-        (slos.ttft_ms, slos.tpot_ms, slos.e2e_ms) = (
-            self.slos.ttft_ms.or(slos.ttft_ms),
-            self.slos.tpot_ms.or(slos.tpot_ms),
-            self.slos.e2e_ms.or(slos.e2e_ms),
-        );
-        gone.extend(self.has(&[Field::Gpu, Field::Owned]).then_some(Field::Owned));
-        if self.has(&[Field::Load, Field::Most]) {
-            gone.extend([Field::Most, Field::Day]);
-        }
-        gone.into_iter().for_each(|field| find.set(field, ""));
-        let is_stated = |field| self.has(&[field]) || self.find.get(field).is_some();
-        self.issues.extend(kept::note(&self.link, &find, is_stated));
-        find.put(self.find);
-        (Link { find: Some(find), ..self.link }, self.issues)
-    }
 }
 
 #[cfg(test)]
