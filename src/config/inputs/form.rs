@@ -1,8 +1,10 @@
 //! The content of the page's form: a scenario, and text that is not a valid number yet.
 
+use super::stops::round;
 use super::{FormGroup, Input};
+use crate::config::catalog::catalog;
 use crate::config::link::{self, Find, Link};
-use crate::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario};
+use crate::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -185,6 +187,26 @@ impl Form {
         }
         if let Some(number) = &field.input().number {
             (number.write)(&mut self.link.scenario, value);
+        }
+        if field.input().group() == Some(FormGroup::Hardware) {
+            self.drop_own_figures();
+        }
+    }
+
+    /// Figures that are all the GPU's own edit nothing. Single ones may: peaks follow SMs and clock unless given.
+    fn drop_own_figures(&mut self) {
+        let scenario = &mut self.link.scenario;
+        let (Some(gpu), Some(engine)) = (catalog().gpu(&scenario.gpu), catalog().engine(&scenario.engine))
+        else {
+            return;
+        };
+        let own =
+            FormGroup::Hardware.inputs().iter().filter_map(|input| input.number.as_ref()).all(|number| {
+                let figure = number.catalog.and_then(|of| of(&engine.scheduler, gpu, 1));
+                (number.read)(scenario).is_none_or(|held| figure.map(round) == Some(round(held)))
+            });
+        if own {
+            scenario.spec = SpecSheet::default();
         }
     }
 
