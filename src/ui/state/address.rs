@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::{Form, State, frame};
+use crate::config::Field;
 
 /// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
 pub fn address() -> String {
@@ -37,6 +38,8 @@ pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {
         // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
+            // What a pasted text left to say is not about this configuration.
+            state.texts.update(|texts| texts.retain(|issue| issue.field == Field::Vary));
             state.form.set(form());
             state.last_pushed.set_value(None);
         }
