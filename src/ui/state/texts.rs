@@ -115,7 +115,9 @@ pub fn receive(state: State, read: Read) {
         let of_model = field == Field::Model;
         // What a manifest says of its nodes, and a benchmark of its load.
         if of_model && of.gpu != form.scenario().gpu {
-            form.choose(Field::Gpu, |scenario| (scenario.gpu, scenario.spec) = (of.gpu, of.spec));
+            form.choose(Field::Gpu, |scenario| {
+                (scenario.gpu, scenario.spec) = (of.gpu.clone(), of.spec.clone())
+            });
         }
         if of_model && of.workload.load != form.scenario().workload.load {
             form.choose(Field::Load, |scenario| scenario.workload.load = of.workload.load);
