@@ -286,6 +286,10 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
                     `accepted`, tokens of each step, as measured or published";
         issues.push(Issue::error(Field::Accepted, text));
     }
+    let drafts = request.values(Field::Drafted).is_some() || base.workload.drafts.drafted > 0;
+    if request.values(Field::Accepted).is_some() && !drafts {
+        issues.push(Issue::error(Field::Accepted, "nothing is drafted: give `drafted` too"));
+    }
     let mut refuse = |text: &str| issues.push(Issue::error(Field::PrefillWorkers, text));
     if base.has_pools() {
         refuse(
