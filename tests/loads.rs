@@ -4,7 +4,7 @@ mod support;
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{
-    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check,
+    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check, mean_of,
 };
 use rooflight::serving::memory_of;
 use rooflight::serving::run::{Run, Sweep, requests};
@@ -193,13 +193,22 @@ fn sharegpt_scales_to_the_means() {
     };
     let setup = check(&scenario, catalog()).0.expect("sound");
     let all = requests(&setup, setup.load, 20_000, 3);
-    let deviation = |of: fn(&rooflight::serving::sim::Request) -> u32| {
-        let logs: Vec<f64> = all.iter().map(|request| f64::from(of(request)).ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64).sqrt()
-    };
-    let (prompts, outputs) = (deviation(|request| request.prompt), deviation(|request| request.output));
-    assert!((prompts - 1.58).abs() < 0.05 && (outputs - 1.57).abs() < 0.05, "{prompts} {outputs}");
+    // Mean, median and the length that a twentieth exceed, over those recorded.
+    let [prompts, outputs] = Shape::Sharegpt.tables();
+    let of_prompt = |request: &rooflight::serving::sim::Request| request.prompt;
+    let of_output = |request: &rooflight::serving::sim::Request| request.output;
+    let sides: [(&dyn Fn(&rooflight::serving::sim::Request) -> u32, f64, &[u32]); 2] =
+        [(&of_prompt, setup.mean_prompt(), prompts), (&of_output, f64::from(setup.osl), outputs)];
+    for (of, mean, table) in sides {
+        let mut lengths: Vec<f64> = all.iter().map(|request| f64::from(of(request))).collect();
+        lengths.sort_by(f64::total_cmp);
+        let scale = mean / mean_of(table);
+        let drawn = [lengths.iter().sum::<f64>() / 20_000.0, lengths[10_000], lengths[19_000]];
+        let recorded = [mean_of(table), f64::from(table[10]), f64::from(table[19])];
+        for (drawn, recorded) in drawn.into_iter().zip(recorded) {
+            assert!((drawn / (recorded * scale) - 1.0).abs() < 0.05, "{drawn} {}", recorded * scale);
+        }
+    }
 }
 
 #[test]

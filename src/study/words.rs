@@ -5,7 +5,7 @@ use crate::config::{Arch, Dtype, Field, Load, Setup, catalog};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
-use crate::units::{count, fixed};
+use crate::units::{count, decimal, fixed};
 
 /// `38 % longer`, `0.3 % shorter`.
 pub fn longer(factor: f64) -> String {
@@ -68,7 +68,7 @@ pub fn day(hours: &[&str]) -> String {
     let rates: Vec<f64> = hours.iter().filter_map(|hour| hour.parse().ok()).collect();
     let [least, most] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
     let range =
-        least.zip(most).map(|(least, most)| format!(", {} to {} requests/s", count(least), count(most)));
+        least.zip(most).map(|(least, most)| format!(", {} to {} requests/s", decimal(least), decimal(most)));
     format!("{} rates{}", hours.len(), range.unwrap_or_default())
 }
 
