@@ -165,7 +165,7 @@ export type Config = {
   spread?: number;
   /** Standard deviation of the logarithm of log-normal lengths, with the same means. */
   log_spread?: number;
-  /** A named distribution with these means. sharegpt: log-normal, as spread as the prompts and outputs that `vllm bench serve` samples from ShareGPT. */
+  /** A named distribution with these means. sharegpt: the prompts and outputs that `vllm bench serve` samples from ShareGPT, scaled. */
   shape?: string;
   /** Weighted pairs of prompt and output length to draw from, instead of fixed lengths. */
   histogram?: string;
@@ -541,7 +541,7 @@ export type KernelLine = {
   intensity: number | null;
   /** The time at the textbook roofline. */
   roofline: Seconds;
-  /** The same with tile and wave quantisation: the best this launch could reach. */
+  /** The same with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be faster. */
   ceiling: Seconds;
   time: Seconds;
   /** Fraction of the ideal reached: `roofline / time`, in (0, 1]. */
