@@ -195,12 +195,10 @@ fn sharegpt_scales_to_the_means() {
     let all = requests(&setup, setup.load, 20_000, 3);
     // Mean, median and the length that a twentieth exceed, over those recorded.
     let [prompts, outputs] = Shape::Sharegpt.tables();
-    let of_prompt = |request: &rooflight::serving::sim::Request| request.prompt;
-    let of_output = |request: &rooflight::serving::sim::Request| request.output;
-    let sides: [(&dyn Fn(&rooflight::serving::sim::Request) -> u32, f64, &[u32]); 2] =
-        [(&of_prompt, setup.mean_prompt(), prompts), (&of_output, f64::from(setup.osl), outputs)];
-    for (of, mean, table) in sides {
-        let mut lengths: Vec<f64> = all.iter().map(|request| f64::from(of(request))).collect();
+    let lengths = all.iter().map(|request| [request.prompt, request.output].map(f64::from));
+    let sides = [(0, setup.mean_prompt(), prompts), (1, f64::from(setup.osl), outputs)];
+    for (side, mean, table) in sides {
+        let mut lengths: Vec<f64> = lengths.clone().map(|both| both[side]).collect();
         lengths.sort_by(f64::total_cmp);
         let scale = mean / mean_of(table);
         let drawn = [lengths.iter().sum::<f64>() / 20_000.0, lengths[10_000], lengths[19_000]];

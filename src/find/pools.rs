@@ -214,7 +214,8 @@ impl Search {
             let outdone = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
             if outdone || *slices >= SLICES {
                 *cut = Some(next).filter(|_| !outdone).or(*cut);
-                (probes.clear(), pairs.clear());
+                probes.clear();
+                pairs.clear();
                 return None;
             }
             if let Some((_, index)) = begun.filter(|(own, _)| own.order(next).is_eq()) {
