@@ -144,6 +144,10 @@ fn unknown_and_malformed_keys_are_named() {
 fn impossible_results_are_refused() {
     for (measured, expected) in [
         (json!({"mean_tpot_ms": 2.0}), "its TPOT is better than the hardware's peak rates allow"),
+        (
+            json!({"mean_ttft_ms": 0.001, "mean_tpot_ms": 2.0}),
+            "its TPOT is better than the hardware's peak rates",
+        ),
         (json!({"mean_ttft_ms": 0.001, "mean_tpot_ms": 16.0}), "less than a hundredth of what is predicted"),
         (json!({"mean_tpot_ms": 80.0}), "times what is predicted, too far to learn from"),
         (

@@ -25,6 +25,16 @@ const LINKS: [&str; 8] = [
     "v=1&m=qwen3-32b&g=b200&sd=3&sa=1.5&r=2",
 ];
 
+#[test]
+fn a_manifest_reads_back_with_all_replicas() {
+    let setup = setup(LINKS[0]);
+    let text = manifest(&setup).expect("a manifest");
+    let (read, issues) = command::read(&text, &Scenario::default()).expect("a command");
+    let read = read.unwrap_or_else(|| panic!("{issues:?}"));
+    assert_eq!((read.tp, read.replicas), (setup.tp, setup.replicas));
+    assert_eq!(setup.replicas, 3);
+}
+
 /// The words of a text that are options.
 fn options(text: &str) -> BTreeSet<String> {
     let words = text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);

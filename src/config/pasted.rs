@@ -23,7 +23,13 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
         return (None, vec![Issue::error(Field::Model, text)]);
     }
     if name.contains(['{', '[', '"', '\n']) {
-        let (model, issues) = import_files(text);
+        let (model, mut issues) = import_files(text);
+        match &model {
+            // The check says these of every model.
+            Some(model) => issues.retain(|issue| !model.notes.contains(&issue.text)),
+            // Only why it is refused: the form keeps another model.
+            None => issues.retain(Issue::is_error),
+        }
         let scenario = |model| Scenario { model: ModelChoice::Custom(Box::new(model)), ..form };
         return (model.map(scenario), issues);
     }
@@ -99,6 +105,25 @@ mod tests {
         assert!(of("\"model_type\": \"llama\"").1[0].contains("JSON"));
         let (link, issues) = of(CONFIG);
         assert!(link.contains("&x=") && issues.is_empty(), "{issues:?}");
+    }
+
+    #[test]
+    fn what_the_check_says_is_not_said_twice_and_a_refused_config_has_only_errors() {
+        let noted = CONFIG.replace(r#""llama""#, r#""olmo2""#);
+        let (scenario, issues) = read(&noted, Scenario::default());
+        let scenario = scenario.unwrap_or_else(|| panic!("{issues:?}"));
+        let own = import_files(&noted).0.expect("a model").notes;
+        let (_, checked) = crate::config::check(&scenario, crate::config::catalog::catalog());
+        for note in &own {
+            assert!(issues.iter().all(|issue| issue.text != *note), "{issues:?}");
+            assert!(checked.iter().any(|issue| issue.text == *note), "{checked:?}");
+        }
+        assert!(!own.is_empty());
+        let twice = CONFIG
+            .replace(r#""num_attention_heads": 32"#, r#""num_attention_heads": 30, "hidden_size": 4096"#);
+        assert!(import_files(&twice).1.iter().any(|issue| !issue.is_error()));
+        let (refused, issues) = read(&twice, Scenario::default());
+        assert!(refused.is_none() && !issues.is_empty() && issues.iter().all(Issue::is_error), "{issues:?}");
     }
 
     #[test]

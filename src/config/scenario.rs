@@ -134,7 +134,10 @@ impl Scenario {
         let Some(model) = self.model.record() else { return };
         let own = model.resized(size, value as u32);
         if own != *model {
-            self.model = ModelChoice::Custom(Box::new(own));
+            self.model = match own.restored(|id| catalog().model(id)) {
+                Some(listed) => ModelChoice::Catalog(listed.id.clone()),
+                None => ModelChoice::Custom(Box::new(own)),
+            };
         }
     }
 

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::plan::{Broken, Found, Plan, Worth};
+use super::plan::{Broken, Found, Plan};
+use super::worth::{RankedBy, Worth};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
 use crate::config::{Field, Issue, Scenario};
@@ -15,6 +16,7 @@ pub struct Answer {
     /// The best plans overall, then the best of each other GPU, ranked. Plans without a known price come last, by
     /// number of GPUs.
     pub plans: Vec<Plan>,
+    pub ranked_by: RankedBy,
     /// The closest plan, if none in the fleet meets the limits.
     pub nearest: Option<Nearest>,
     /// GPUs without a plan, with the reason.
@@ -90,11 +92,21 @@ impl Search {
         let others =
             others.map(|(gpu, reason)| Other { gpu: gpu.clone(), reason: reason.text.clone() }).collect();
         let mut issues = self.of_runs.clone();
+        issues.extend(self.not_tried());
         if finished && plans.is_empty() {
             issues.push(self.nothing(nearest.as_ref()));
         }
         let pools = self.of_pools();
-        Answer { plans, nearest, others, pools, counts: self.counts(), issues, finished }
+        Answer {
+            plans,
+            ranked_by: self.ranked_by(),
+            nearest,
+            others,
+            pools,
+            counts: self.counts(),
+            issues,
+            finished,
+        }
     }
 
     /// Whether the plans found are within the fleet, rather than the closest ones outside it.
@@ -156,7 +168,8 @@ impl Search {
         let runs: Vec<Scenario> = self.request.runs.iter().rev().take(MOST_RUNS).rev().cloned().collect();
         // Opened from its link, it is calibrated on the same runs.
         let link = Link { runs, ..Link::new(found.scenario()) }.encode();
-        Plan { price_from, link, ..plan }
+        let spare_lacks = self.request.fleet.short_of(&found.with_spare());
+        Plan { price_from, spare_lacks, link, ..plan }
     }
 
     /// Explains why there is no plan.

@@ -137,9 +137,7 @@ impl Question {
     pub fn from_link(link: &Link) -> (Option<Request>, Self, Vec<Issue>) {
         let (find, mut object) = (link.find.clone().unwrap_or_default(), asked(link));
         let load = link.scenario.workload.load.size();
-        // As typed, or pasted from a column or row of a sheet.
-        let hours = find.get(Field::Day).unwrap_or_default().split(|c: char| c == ',' || c.is_whitespace());
-        let hours: Vec<&str> = hours.filter(|hour| !hour.is_empty()).collect();
+        let hours = find.hours();
         if !hours.is_empty() {
             SIZES.iter().chain([&load]).for_each(|size| drop(object.remove(size.id())));
             object.insert(DAY.into(), hours.into_iter().map(number).collect());

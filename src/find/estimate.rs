@@ -123,18 +123,20 @@ impl Estimate {
         })
     }
 
-    /// Workers that the load of `whole` takes where `setup` does only half of the work; the factor of the other is 0.
+    /// Workers that the load of `whole` takes where `setup` does only half of the work, and the least seconds of one
+    /// for each request; the factor of the other half is 0.
     pub fn apart(
         &self,
         setup: &Setup,
         whole: &Setup,
         physics: &Physics,
         (efficiencies, factors): (&Efficiencies, Factors),
-    ) -> Option<Expected> {
+    ) -> Option<(Expected, f64)> {
         let times = self.times(setup, physics, efficiencies)?;
         let Busiest { per_request, .. } = self.busiest(setup, &times, factors);
         let workers = |share: f64| replicas(whole, per_request * share);
-        Some(Expected { least: workers(constants().margin), expected: workers(constants().busy) })
+        let (least, expected) = (workers(constants().margin), workers(constants().busy));
+        Some((Expected { least, expected }, per_request * constants().margin))
     }
 
     /// Seconds of each step, before calibration.

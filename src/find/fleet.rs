@@ -10,7 +10,7 @@ use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::{ANY, Range};
 use crate::config::names::gpu_id;
-use crate::config::{Field, Issue, Scenario, Setup, json};
+use crate::config::{Field, Gpu, Issue, Scenario, Setup, json};
 use crate::units::Dollars;
 
 /// Bounds on what may be used; all empty if there are none.
@@ -112,25 +112,35 @@ impl Fleet {
 
     /// Whether it has all GPUs of a setup, prefill workers included.
     pub fn holds(&self, setup: &Setup) -> bool {
-        let first = setup.prefill.as_ref().map(|pool| &pool.setup);
-        let of = |gpu: &str, setup: &Setup| match setup.gpu.id == gpu {
-            true => setup.gpus_per_replica() * setup.replicas,
-            false => 0,
-        };
-        let enough = |gpu: &str| {
-            let taken = of(gpu, setup) + first.map_or(0, |first| of(gpu, first));
-            match self.owned.get(gpu) {
-                Some(owned) => taken <= *owned,
-                None => self.owned.is_empty() || self.bought.iter().any(|id| id == gpu),
+        self.short_of(setup).is_none()
+    }
+
+    /// What it lacks for a setup, prefill workers included; `None` if it has all of it.
+    pub fn short_of(&self, setup: &Setup) -> Option<String> {
+        let parts = [Some(setup), setup.prefill.as_ref().map(|pool| &pool.setup)];
+        let parts = || parts.into_iter().flatten();
+        for Gpu { id, name, .. } in parts().map(|part| &part.gpu) {
+            let of = |part: &Setup| part.gpus_per_replica() * part.replicas;
+            let taken: u32 = parts().filter(|part| part.gpu.id == *id).map(of).sum();
+            let is_free = self.owned.is_empty() || self.bought.contains(id);
+            let owned = self.owned.get(id).copied().unwrap_or(if is_free { u32::MAX } else { 0 });
+            if taken > owned {
+                return Some(format!("needs {taken} x {name}, and {owned} owned"));
             }
-        };
-        let affordable =
-            |most: f64| setup.dollars_per_hour().is_some_and(|dollars| dollars <= most * (1.0 + ROUNDING));
-        enough(&setup.gpu.id)
-            && first.is_none_or(|first| enough(&first.gpu.id))
-            && self.gpus.is_none_or(|most| setup.gpus() <= most)
-            && self.dollars.is_none_or(affordable)
-            && setup.replicas <= MOST_REPLICAS
+        }
+        if let Some(most) = self.gpus.filter(|most| setup.gpus() > *most) {
+            return Some(format!("needs {}, and the budget is {most}", counted(setup.gpus(), "GPU")));
+        }
+        match (self.dollars, setup.dollars_per_hour()) {
+            (Some(_), None) => Some("has no known price, so no budget covers it".into()),
+            (Some(most), Some(cost)) if cost > most * (1.0 + ROUNDING) => {
+                Some(format!("over the budget of {} per hour", Dollars(most).print()))
+            }
+            _ if setup.replicas > MOST_REPLICAS => {
+                Some(format!("a plan has at most {MOST_REPLICAS} replicas"))
+            }
+            _ => None,
+        }
     }
 
     /// Reports contradictions, and bounds below one GPU. `fixed` GPUs of these types are requested.

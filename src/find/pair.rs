@@ -6,7 +6,9 @@ use super::Request;
 use super::plan::{Broken, Found, keeps};
 use super::pools::Half;
 use super::probe::{Slice, one, refused};
+use super::walk::{MOST_OF_JOB, Walk, Way};
 use super::words;
+use super::worth::{RankedBy, Worth};
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
@@ -14,12 +16,14 @@ use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
 /// Workers that compute prompts, and those that decode.
-type Workers = [u32; 2];
+pub(super) type Workers = [u32; 2];
 
 /// From workers that do not do to the next tried.
 const GROWTH: f64 = 1.2;
 /// A limit that more workers bring no nearer than this waits for the others.
 const NEARER: f64 = 0.95;
+/// Most workers of one kind for one of the other with which a job begins.
+const MOST_MATCHED: u32 = 64;
 /// Runs until some workers keep to the limits.
 const RUNS: u32 = 24;
 
@@ -34,7 +38,9 @@ pub(super) struct Pair {
     about: Workers,
     /// Tried next, as long as none keep to the limits.
     next: Workers,
-    kept: Option<(Workers, Run)>,
+    pub(super) kept: Option<(Workers, Run)>,
+    /// Where no limit says which workers to add: those to try.
+    pub(super) walk: Option<Walk>,
     /// Fewer of each do not do with as many of the other as are kept; what breaks with one less.
     low: Workers,
     less: [Option<Broken>; 2],
@@ -42,13 +48,15 @@ pub(super) struct Pair {
     /// What broke last, by how much, and whose workers were added then.
     last: Option<(Field, f64, usize)>,
     is_alone_known: bool,
+    /// Runs so far, and before the last slice.
     pub runs: u32,
+    pub runs_before: u32,
     runner: Option<Runner>,
 }
 
 impl Pair {
-    /// None if it is refused, or the fleet has too few GPUs for it.
-    pub fn new(request: &Arc<Request>, halves: [&Half; 2]) -> Option<Self> {
+    /// None if it is refused, or the fleet has too few GPUs for it. `every`: without skipping any workers.
+    pub fn new(request: &Arc<Request>, halves: [&Half; 2], every: bool) -> Option<Self> {
         let [first, then] = halves.map(|half| &half.scenario);
         let least = halves.map(|half| half.workers.map_or(1, |workers| workers.least));
         let about = halves.map(|half| half.workers.map_or(1, |workers| workers.expected));
@@ -73,26 +81,67 @@ impl Pair {
             about,
             next: about,
             kept: None,
+            walk: None,
             low,
             less: [None, None],
             nearest: None,
             last: None,
             is_alone_known: false,
             runs: 0,
+            runs_before: 0,
             runner: None,
         };
         pair.next = [about, least].into_iter().find_map(|workers| pair.allowed(workers))?;
+        let of_job = pair.ranked_by().is_of_job();
+        let allowed = |workers| pair.allowed(workers);
+        pair.walk = match (every, of_job) {
+            (true, true) => {
+                let all =
+                    (1..=MOST_OF_JOB).flat_map(|first| (1..=MOST_OF_JOB).map(move |then| [first, then]));
+                Some(Walk::new(Way::Given, all, allowed))
+            }
+            (true, false) => Some(Walk::new(Way::Rising, std::iter::once(least), allowed)),
+            (false, true) => {
+                let [prefill, decode] = halves.map(|half| half.per_token);
+                let whole = |count: f64| count.round().clamp(1.0, f64::from(MOST_MATCHED)) as u32;
+                let named = pair.named().unwrap_or_else(|| vec![whole(prefill / decode)]);
+                let matched = |first: u32| whole(f64::from(first) * decode / prefill);
+                let begin = named.into_iter().map(|first| [first, matched(first)]).chain([least]);
+                Some(Walk::new(Way::Climbing, begin, allowed))
+            }
+            (false, false) => None,
+        };
         Some(pair)
     }
 
+    fn ranked_by(&self) -> RankedBy {
+        RankedBy::of(self.setup.load, self.setup.slos)
+    }
+
+    /// What a run with these workers is ranked by.
+    pub(super) fn rank(&self, workers: Workers, run: &Run) -> Worth {
+        self.ranked_by().rank(self.worth_of(workers), run.sustained(run.metrics.output_per_s))
+    }
+
+    fn worth_of(&self, workers: Workers) -> Worth {
+        Worth::of(&self.sized(workers), workers[1])
+    }
+
+    /// What its next workers cost by the hour.
+    pub fn worth(&self) -> Worth {
+        self.worth_of(self.tried_next().unwrap_or(self.next))
+    }
+
+    /// The numbers of prefill workers that the request names.
+    fn named(&self) -> Option<Vec<u32>> {
+        let named = self.request.values(Field::PrefillWorkers).filter(|named| !named.is_empty())?;
+        Some(named.iter().filter_map(|text| text.parse().ok()).collect())
+    }
+
     /// As many, or the next more that the request names; none if the fleet has fewer.
-    fn allowed(&self, [first, then]: Workers) -> Option<Workers> {
-        let named = self.request.values(Field::PrefillWorkers).filter(|named| !named.is_empty());
-        let first = match named {
-            Some(named) => {
-                let named = named.iter().filter_map(|text| text.parse::<u32>().ok());
-                named.filter(|workers| *workers >= first.max(1)).min()?
-            }
+    pub(super) fn allowed(&self, [first, then]: Workers) -> Option<Workers> {
+        let first = match self.named() {
+            Some(named) => named.into_iter().filter(|workers| *workers >= first.max(1)).min()?,
             None => first,
         };
         let workers = [first, then];
@@ -114,6 +163,7 @@ impl Pair {
         ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
         unanswered: &dyn Fn() -> E,
     ) -> Result<Slice, E> {
+        self.runs_before = self.runs;
         if self.runner.is_none() {
             return match plan(&self.setup) {
                 Err(issues) => Ok(refused(issues)),
@@ -128,7 +178,11 @@ impl Pair {
             Ok(run) => run,
             Err(issue) => return Ok(Slice::Refused(issue)),
         };
-        if keeps(&run) {
+        if let Some(walk) = self.walk.take() {
+            if !self.walked(walk, workers, &run) {
+                return Ok(Slice::More);
+            }
+        } else if keeps(&run) {
             self.kept = Some((workers, run));
             return Ok(Slice::More);
         }
@@ -139,7 +193,7 @@ impl Pair {
             self.less[side] = Some(broken);
             return Ok(Slice::More);
         }
-        let grown = self.grown(workers, &broken);
+        let grown = if self.walk.is_some() { None } else { self.grown(workers, &broken) };
         self.miss(workers, run, broken);
         if !self.is_alone_known {
             self.is_alone_known = true;
@@ -156,6 +210,7 @@ impl Pair {
             }
         }
         match grown {
+            _ if self.walk.is_some() => {}
             Some(grown) if self.runs < RUNS => self.next = grown,
             _ => return Ok(self.end()),
         }
@@ -173,6 +228,9 @@ impl Pair {
 
     /// The workers to try next; none if the fewest are known.
     fn tried_next(&self) -> Option<Workers> {
+        if let Some(walk) = &self.walk {
+            return walk.next(|workers| self.worth_of(workers));
+        }
         let Some((kept, _)) = &self.kept else { return Some(self.next) };
         [0, 1].into_iter().find_map(|side| {
             let (low, high) = (self.low[side], kept[side]);

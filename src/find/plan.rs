@@ -5,62 +5,12 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::worth::{RankedBy, Worth};
 use crate::config::link::{Link, encode};
-use crate::config::{Dtype, Field, Issue, Load, Scenario, Setup, Slos};
+use crate::config::{Dtype, Field, Issue, Scenario, Setup};
 use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{Kept, Stats};
 use crate::units::Dollars;
-
-/// The ranking of plans: dollars per hour; those without a known price come last, by number of GPUs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Worth {
-    Dollars(f64),
-    Gpus(f64),
-}
-
-impl Worth {
-    /// With this many replicas.
-    pub fn of(setup: &Setup, replicas: u32) -> Self {
-        let gpus = f64::from(setup.gpus_per_replica()) * f64::from(replicas);
-        let (first, dollars) = match &setup.prefill {
-            Some(pool) => (f64::from(pool.setup.gpus()), pool.setup.dollars_per_hour()),
-            None => (0.0, Some(0.0)),
-        };
-        let dollars = setup.price.zip(dollars).map(|(price, first)| price * gpus + first);
-        dollars.map_or(Self::Gpus(gpus + first), Self::Dollars)
-    }
-
-    /// Of a job, at this many output tokens per second: dollars per million of them, or GPU seconds for each.
-    pub fn of_job(self, tokens_per_s: f64) -> Self {
-        match self {
-            Self::Dollars(hourly) => Self::Dollars(hourly / 3600.0 / tokens_per_s * 1e6),
-            Self::Gpus(gpus) => Self::Gpus(gpus / tokens_per_s),
-        }
-    }
-
-    /// Dollars per hour, where they are known.
-    pub fn dollars(self) -> Option<f64> {
-        match self {
-            Self::Dollars(dollars) => Some(dollars),
-            Self::Gpus(_) => None,
-        }
-    }
-
-    pub fn order(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Self::Dollars(one), Self::Dollars(other)) | (Self::Gpus(one), Self::Gpus(other)) => {
-                one.total_cmp(&other)
-            }
-            (Self::Dollars(_), Self::Gpus(_)) => Ordering::Less,
-            (Self::Gpus(_), Self::Dollars(_)) => Ordering::Greater,
-        }
-    }
-}
-
-/// Whether a load is of a fixed size and may last as long as it takes: what counts is the cost of all of it.
-pub fn is_job(load: Load, slos: Slos) -> bool {
-    matches!(load, Load::Offline(_) | Load::Burst(_)) && slos.limits().next().is_none()
-}
 
 /// The limit missed by most, or a load that is not kept up with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -96,6 +46,8 @@ pub struct Plan {
     pub price_from: Option<String>,
     /// With a spare replica, so that the limits hold while one is down (N+1).
     pub dollars_per_hour_with_spare: Option<f64>,
+    /// What the fleet or the budget lacks for that spare replica; `None` if it has all of it.
+    pub spare_lacks: Option<String>,
     /// The whole cost over prompt tokens alone.
     pub dollars_per_million_input: Option<f64>,
     /// The whole cost over output tokens alone.
@@ -137,6 +89,13 @@ pub struct Plan {
     pub issues: Vec<Issue>,
 }
 
+impl Plan {
+    /// Whether prompts are computed by workers of their own.
+    pub fn is_apart(&self) -> bool {
+        self.config.get(Field::PrefillWorkers.id()).is_some()
+    }
+}
+
 /// A layout with its replicas, as kept by the search.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -158,6 +117,10 @@ impl Found {
         Worth::of(&self.setup, self.replicas)
     }
 
+    pub fn ranked_by(&self) -> RankedBy {
+        RankedBy::of(self.setup.load, self.setup.slos)
+    }
+
     /// What it is ranked by: its price, or that of the job.
     pub fn rank(&self) -> Worth {
         self.ranked(self.worth())
@@ -169,10 +132,7 @@ impl Found {
     }
 
     fn ranked(&self, worth: Worth) -> Worth {
-        match is_job(self.setup.load, self.setup.slos) {
-            true => worth.of_job(self.run.sustained(self.run.metrics.output_per_s)),
-            false => worth,
-        }
+        self.ranked_by().rank(worth, self.run.sustained(self.run.metrics.output_per_s))
     }
 
     /// GPUs in all.
@@ -213,13 +173,11 @@ impl Found {
         Scenario { replicas: self.replicas, ..self.scenario.clone() }
     }
 
-    /// Dollars per hour with one replica more, and one worker more where there are others for prompts.
-    fn with_spare(&self) -> Option<f64> {
-        let pool = self.setup.prefill.as_ref();
-        let first = pool.map_or(Some(0.0), |pool| {
-            Some(pool.setup.dollars_per_hour()? / f64::from(pool.setup.replicas))
-        })?;
-        Some(Worth::of(&self.setup, self.replicas + 1).dollars()? + first)
+    /// With one replica more, and one worker more where there are others for prompts.
+    pub fn with_spare(&self) -> Setup {
+        let mut setup = Setup { replicas: self.replicas + 1, ..self.setup.clone() };
+        setup.prefill.iter_mut().for_each(|pool| pool.setup.replicas += 1);
+        setup
     }
 
     /// The plan as shown, with `behind` saying why it is not the first.
@@ -238,7 +196,8 @@ impl Found {
             replicas: self.replicas,
             dollars_per_hour: hourly,
             price_from: None,
-            dollars_per_hour_with_spare: self.with_spare(),
+            dollars_per_hour_with_spare: self.with_spare().dollars_per_hour(),
+            spare_lacks: None,
             dollars_per_million_input: per_million(metrics.total_per_s - metrics.output_per_s),
             dollars_per_million_output: per_million(metrics.output_per_s),
             dollars_per_million_total: per_million(metrics.total_per_s),
@@ -307,16 +266,4 @@ pub fn share(run: &Run) -> Option<f64> {
 /// Whether a run meets its limits or, without limits, keeps up with its load.
 pub fn keeps(run: &Run) -> bool {
     run.keeps().unwrap_or(run.saturation.is_none())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plans_with_a_price_come_first_cheapest_first() {
-        let mut all = [Worth::Gpus(1.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Dollars(2.0)];
-        all.sort_by(|a, b| a.order(*b));
-        assert_eq!(all, [Worth::Dollars(2.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Gpus(1.0)]);
-    }
 }

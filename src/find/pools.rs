@@ -4,28 +4,32 @@
 //! many workers the load takes of either; pairs are then simulated, those of the least cost first, until no other can
 //! cost less than the best that was found.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::estimate::{Estimate, Expected};
 use super::pair::Pair;
-use super::plan::{Broken, Found, Worth};
+use super::plan::{Broken, Found};
 use super::probe::Slice;
 use super::task::Job;
+use super::walk::MOST_OF_JOB;
+use super::worth::Worth;
 use super::{Request, Search, bound, layouts, words};
 use crate::calibration::Factors;
 use crate::config::catalog::{catalog, constants};
 use crate::config::link::{POOLED, encode};
-use crate::config::{Field, Scenario, Setup, check};
+use crate::config::{Field, Issue, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::Runner;
-use crate::units::{Order, percent};
+use crate::units::{Dollars, Order, count};
 
 /// Layouts that one task estimates.
 const ESTIMATED: usize = 4;
 /// Pairs simulated where none of them keeps to the limits.
 const TRIED: u32 = 12;
+/// Slices of pairs that a search without bounds takes: all workers cheaper than the best take too long if there are
+/// many layouts, or none keeps to the limits.
+const SLICES: u32 = 2000;
 
 /// A layout that computes prompts or decodes.
 #[derive(Debug, Clone)]
@@ -34,6 +38,8 @@ pub(super) struct Half {
     pub computes: bool,
     /// Number of such workers the load needs; `None` if the layout is refused, does not fit or is too slow.
     pub workers: Option<Expected>,
+    /// The least seconds of a worker for each output token; 0 if not estimated.
+    pub per_token: f64,
     /// Of one worker.
     gpus: u32,
     dollars: Option<f64>,
@@ -42,19 +48,22 @@ pub(super) struct Half {
 /// The search for pairs.
 #[derive(Debug, Default)]
 pub(super) struct Pools {
-    begun: bool,
+    pub begun: bool,
     waiting: VecDeque<Half>,
     halves: Vec<Half>,
     /// What each pair costs at least, the cheapest last.
     pairs: Vec<(Worth, usize, usize)>,
     probes: VecDeque<Box<Pair>>,
-    /// Pairs that were simulated.
+    /// Pairs that were simulated, and slices of them.
     tried: u32,
+    slices: u32,
+    /// What the workers cost at least that a search without bounds did not come to.
+    cut: Option<Worth>,
     /// What the best that was found costs.
     best: Option<Worth>,
-    missed: Option<(Arc<Found>, Broken)>,
+    pub missed: Option<(Arc<Found>, Broken)>,
     /// Why a pair could not be simulated.
-    refused: Option<String>,
+    pub refused: Option<String>,
 }
 
 impl Request {
@@ -84,19 +93,21 @@ impl Request {
         }
         let mut known = BTreeSet::new();
         prefill.retain(|layout| known.insert(encode(layout)));
-        let half =
-            |computes| move |scenario| Half { scenario, computes, workers: None, gpus: 0, dollars: None };
+        let half = |computes| {
+            move |scenario| Half { scenario, computes, workers: None, per_token: 0.0, gpus: 0, dollars: None }
+        };
         prefill.into_iter().map(half(true)).chain(decode.into_iter().map(half(false))).collect()
     }
 }
 
 impl Half {
-    /// Finds how many of it the load takes.
+    /// Finds how many of it the load takes; if `exhaustive`, only whether it fits.
     ///
     /// # Errors
     /// As `ask`.
     pub fn estimate<E>(
         &mut self,
+        exhaustive: bool,
         ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
         unanswered: &dyn Fn() -> E,
     ) -> Result<(), E> {
@@ -111,13 +122,21 @@ impl Half {
         };
         let slow =
             |setup: &Setup| bound::Bound::of(setup).map_or(true, |bound| bound.broken(setup).is_some());
-        if bound::lacks(&setup) != Ok(None) || (self.computes && slow(&setup)) {
+        if bound::lacks(&setup) != Ok(None) {
+            return Ok(());
+        }
+        if exhaustive {
+            self.workers = Some(Expected { least: 1, expected: 1 });
+            return Ok(());
+        }
+        if self.computes && slow(&setup) {
             return Ok(());
         }
         let Some((estimate, rows)) = Estimate::new(&setup, &physics) else { return Ok(()) };
-        let found =
+        let (found, per_request) =
             estimate.apart(&setup, &whole, &physics, (&ask(&rows)?, factors)).ok_or_else(unanswered)?;
         self.workers = Some(found).filter(|found| found.least < u32::MAX);
+        self.per_token = per_request / f64::from(whole.osl);
         Ok(())
     }
 
@@ -132,7 +151,7 @@ impl Half {
 impl Search {
     /// Whether there is something to try.
     pub(super) fn begin_pools(&mut self) -> bool {
-        if self.pools.begun || self.exhaustive || !self.request.pools() {
+        if self.pools.begun || !self.request.pools() {
             return false;
         }
         self.pools.begun = true;
@@ -144,7 +163,8 @@ impl Search {
     pub(super) fn pools_work(&mut self) -> Option<Job> {
         let Pools { waiting, halves, .. } = &mut self.pools;
         if !waiting.is_empty() {
-            return Some(Job::Estimate(waiting.drain(..ESTIMATED.min(waiting.len())).collect()));
+            let some = waiting.drain(..ESTIMATED.min(waiting.len())).collect();
+            return Some(Job::Estimate(some, self.exhaustive));
         }
         if !halves.is_empty() && self.pools.pairs.is_empty() && self.pools.tried == 0 {
             if self.out > 0 {
@@ -153,6 +173,9 @@ impl Search {
             // In one order, whichever thread was the first.
             self.pools.halves.sort_by_cached_key(|half| (half.computes, encode(&half.scenario)));
             self.pools.pairs = self.pairs();
+        }
+        if self.exhaustive {
+            return self.cheapest_of_all().map(Job::Pair);
         }
         if let Some(probe) = self.pools.probes.pop_front() {
             return Some(Job::Pair(probe));
@@ -166,12 +189,60 @@ impl Search {
             }
             self.pools.tried += 1;
             let halves = [&self.pools.halves[prefill], &self.pools.halves[decode]];
-            if let Some(pair) = Pair::new(&self.request, halves) {
+            if let Some(pair) = Pair::new(&self.request, halves, false) {
                 self.counts.simulated += 1;
                 return Some(Job::Pair(Box::new(pair)));
             }
         }
         None
+    }
+
+    /// Without bounds: of all pairs the one whose next workers cost least, until those cost more than the best found.
+    fn cheapest_of_all(&mut self) -> Option<Box<Pair>> {
+        let is_of_job = self.ranked_by().is_of_job();
+        let Pools { probes, pairs, halves, best, slices, cut, tried, .. } = &mut self.pools;
+        loop {
+            let begun = (0..probes.len()).map(|index| (probes[index].worth(), index));
+            let begun = begun.min_by(|one, other| one.0.order(other.0));
+            let next = match (begun, pairs.last()) {
+                (Some((own, _)), Some((other, ..))) if own.order(*other).is_gt() => *other,
+                (Some((own, _)), _) => own,
+                (None, Some((other, ..))) => *other,
+                (None, None) => return None,
+            };
+            // How well workers match decides what a job costs, not their number.
+            let outdone = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
+            if outdone || *slices >= SLICES {
+                *cut = Some(next).filter(|_| !outdone).or(*cut);
+                probes.clear();
+                pairs.clear();
+                return None;
+            }
+            if let Some((_, index)) = begun.filter(|(own, _)| own.order(next).is_eq()) {
+                *slices += 1;
+                return probes.remove(index);
+            }
+            let (_, prefill, decode) = pairs.pop()?;
+            *tried += 1;
+            if let Some(pair) = Pair::new(&self.request, [&halves[prefill], &halves[decode]], true) {
+                self.counts.simulated += 1;
+                probes.push_back(Box::new(pair));
+            }
+        }
+    }
+
+    /// What a search without bounds left out.
+    pub(super) fn not_tried(&self) -> Option<Issue> {
+        let text = match self.pools.cut {
+            Some(Worth::Dollars(cost)) => format!("all that cost {} per hour or more", Dollars(cost).print()),
+            Some(Worth::Gpus(gpus)) => format!("all that take {} GPUs or more", count(gpus)),
+            None if self.exhaustive && self.pools.begun && self.ranked_by().is_of_job() => {
+                format!("more than {MOST_OF_JOB} of either kind")
+            }
+            None => return None,
+        };
+        let text = format!("brute force left out some prefill and decode workers: {text}");
+        Some(Issue::warning(Field::PrefillWorkers, text))
     }
 
     /// Pairs that agree in all but GPU and degrees.
@@ -190,13 +261,19 @@ impl Search {
             let [first, then] = [one, other].map(|index| &halves[index].scenario.gpu);
             first == then || (any_gpu && self.request.price_of(first).is_none())
         };
-        let least = |half: &Half| half.workers.map_or(1, |workers| workers.least);
+        // A job costs as much as its seconds, at any number of workers that match.
+        let of_job = self.ranked_by().is_of_job() && !self.exhaustive;
+        let least = |half: &Half| match half.workers {
+            _ if of_job => half.per_token,
+            workers => f64::from(workers.map_or(1, |workers| workers.least)),
+        };
         let worth = |(one, other): (usize, usize)| {
-            let both = [&halves[one], &halves[other]].map(|half| (f64::from(least(half)), half));
+            let both = [&halves[one], &halves[other]].map(|half| (least(half), half));
             let dollars =
                 both.iter().map(|(workers, half)| Some(workers * half.dollars?)).sum::<Option<f64>>();
             let gpus = both.iter().map(|(workers, half)| workers * f64::from(half.gpus)).sum();
-            (dollars.map_or(Worth::Gpus(gpus), Worth::Dollars), one, other)
+            let worth = dollars.map_or(Worth::Gpus(gpus), Worth::Dollars);
+            (if of_job { worth.of_job(1.0) } else { worth }, one, other)
         };
         let mut pairs: Vec<_> = all.filter(paired).map(worth).collect();
         pairs.order_by(|a, b| b.0.order(a.0));
@@ -208,18 +285,16 @@ impl Search {
     }
 
     pub(super) fn paired(&mut self, pair: Box<Pair>, slice: Slice) {
-        if let Slice::More = slice {
-            return self.pools.probes.push_back(pair);
-        }
-        self.counts.runs += pair.runs;
+        self.counts.runs += pair.runs - pair.runs_before;
         match slice {
+            Slice::More => self.pools.probes.push_back(pair),
             Slice::Found(found, runner) => {
                 if !self.is_within_fleet() {
                     self.found.clear();
                 }
-                let better = |best: Worth| found.worth().order(best).is_lt();
+                let better = |best: Worth| found.rank().order(best).is_lt();
                 if self.pools.best.is_none_or(better) {
-                    self.pools.best = Some(found.worth());
+                    self.pools.best = Some(found.rank());
                 }
                 self.keep(*found, Arc::<Runner>::from(runner));
             }
@@ -231,74 +306,7 @@ impl Search {
                 }
             }
             Slice::Refused(issue) => self.pools.refused = Some(issue.text),
-            Slice::Missed(None) | Slice::More => {}
+            Slice::Missed(None) => {}
         }
-    }
-
-    /// Whether pools pay, and if not, why; `None` if they were not requested or nothing is known yet.
-    pub(super) fn of_pools(&self) -> Option<String> {
-        let of =
-            |apart: bool| self.found.iter().map(|(found, _)| found).find(|found| found.is_apart() == apart);
-        let name = |found: &Found| words::name(&found.setup, found.replicas);
-        let Some(pools) = of(true) else {
-            let over = self.pools.begun && self.is_finished() && !self.is_stopped();
-            return over.then(|| match (&self.pools.missed, &self.pools.refused) {
-                (None, Some(refused)) => format!("prefill and decode apart: {refused}"),
-                (Some((found, broken)), _) => {
-                    format!(
-                        "prefill and decode apart do not meet the limits; nearest is {}: {}",
-                        name(found),
-                        broken.text
-                    )
-                }
-                (None, None) => "no prefill and decode workers fit within the fleet and the limits".into(),
-            });
-        };
-        let less = pools.worker_less.as_ref();
-        let less =
-            less.map_or(String::new(), |broken| format!("; with one prefill worker fewer, {}", broken.text));
-        let against = match of(false) {
-            None => "only prefill and decode apart meet the limits".to_owned(),
-            Some(whole) => {
-                let verdict = match pools.worth().order(whole.worth()) {
-                    Ordering::Less => "pay",
-                    Ordering::Equal => "make no difference to the cost",
-                    Ordering::Greater => "do not pay",
-                };
-                let (times, takes) = match [pools, whole].map(|found| found.worth().dollars()) {
-                    [Some(own), Some(other)] => (own / other, ["costs", "less", "more", "as much as"]),
-                    _ => {
-                        let gpus = [pools, whole].map(|found| f64::from(found.gpus()));
-                        (gpus[0] / gpus[1], ["takes", "fewer GPUs", "more GPUs", "as many GPUs as"])
-                    }
-                };
-                let (than, own, other) = (compared(times, takes), name(pools), name(whole));
-                format!("prefill and decode apart {verdict}: the best, {own}, {than} {other}")
-            }
-        };
-        Some(format!(
-            "{against}{less}. No measured run calibrates pools: they are predicted by physics alone"
-        ))
-    }
-}
-
-/// `costs 25 % less than`; `as much as` where a percentage says nothing.
-fn compared(times: f64, [takes, less, more, same]: [&str; 4]) -> String {
-    let share = percent((times - 1.0).abs());
-    match share.number.parse::<f64>() {
-        Ok(0.0) => format!("{takes} {same}"),
-        _ => format!("{takes} {share} {} than", if times < 1.0 { less } else { more }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::compared;
-
-    #[test]
-    fn a_difference_is_a_percentage_less_or_more() {
-        let words = ["costs", "less", "more", "as much as"];
-        let said = [0.75, 1.25, 1.0].map(|times| compared(times, words));
-        assert_eq!(said, ["costs 25\u{a0}% less than", "costs 25\u{a0}% more than", "costs as much as"]);
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::estimate::Estimate;
-use super::plan::{Broken, Found, Worth, is_job, keeps};
+use super::plan::{Broken, Found, keeps};
 use super::words;
+use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
 use crate::config::catalog::constants;
 use crate::config::{Field, Issue, Load, Scenario, Setup};
@@ -40,7 +41,7 @@ impl BoundedLayout {
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
     pub fn worth_of(&self, replicas: u32) -> Worth {
         let Setup { load, slos, osl, .. } = &self.setup;
-        match is_job(*load, *slos) {
+        match RankedBy::of(*load, *slos).is_of_job() {
             true => Worth::of(&self.setup, 1).of_job(f64::from(*osl) / self.bound.per_request),
             false => Worth::of(&self.setup, replicas),
         }

@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::plan::{Found, Tried, Worth};
+use super::plan::{Found, Tried};
 use super::probe::BoundedLayout;
 use super::search::Phase;
+use super::worth::{RankedBy, Worth};
 use super::{Search, words};
 use crate::config::Setup;
 use crate::serving::run::Runner;
@@ -32,11 +33,19 @@ impl Reason {
 }
 
 impl Search {
+    pub(super) fn ranked_by(&self) -> RankedBy {
+        let workload = &self.request.base.workload;
+        RankedBy::of(workload.load, workload.slos)
+    }
+
     /// Whether a plan of this layout no better than `worth` would not be shown. Ties with the last plan shown are
     /// kept, so the answer does not depend on the order of discovery.
     pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
         let better = |found: &Arc<Found>| found.rank().order(worth).is_lt();
-        // For the cheapest plan alone: closed forms take no part, only simulated runs.
+        // For the cheapest plan alone. Closed forms take no part, and nothing else bounds the cost of a job.
+        if self.exhaustive && self.ranked_by().is_of_job() {
+            return false;
+        }
         if self.exhaustive || self.phase == Phase::BeyondFleet {
             return self.found.first().is_some_and(|(found, _)| better(found));
         }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Fleet;
 use super::layouts::{self, Varied};
-use super::plan::is_job;
+use super::worth::RankedBy;
 use super::{prices, varied};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
@@ -255,7 +255,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Batch, text));
     }
     if base.workload.slos.limits().next().is_none() {
-        let text = match is_job(base.workload.load, base.workload.slos) {
+        let text = match RankedBy::of(base.workload.load, base.workload.slos).is_of_job() {
             true => {
                 "without a limit on its time, plans are ranked by the cost of the whole job (dollars per million \
                  output tokens), however long it takes"
@@ -285,6 +285,10 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
         let text = "how many drafted tokens are accepted depends on model and text, and no default is known: give \
                     `accepted`, tokens of each step, as measured or published";
         issues.push(Issue::error(Field::Accepted, text));
+    }
+    let drafts = request.values(Field::Drafted).is_some() || base.workload.drafts.drafted > 0;
+    if request.values(Field::Accepted).is_some() && !drafts {
+        issues.push(Issue::error(Field::Accepted, "nothing is drafted: give `drafted` too"));
     }
     let mut refuse = |text: &str| issues.push(Issue::error(Field::PrefillWorkers, text));
     if base.has_pools() {

@@ -8,53 +8,26 @@ mod kept;
 mod left_out;
 mod model;
 mod plain;
+mod said;
 #[cfg(test)]
 mod testing;
 mod words;
 
-use crate::config::link::{Find, Link, exclude};
+use crate::config::link::{Find, Link};
 use crate::config::{Field, Issue, Slos, excerpt};
+use said::Said;
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 42] = [
-    "a", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu", "gpus",
-    "in", "is", "less", "limit", "max", "maximum", "most", "of", "on", "only", "or", "out", "price",
-    "prices", "serve", "than", "the", "to", "tokens", "under", "up", "use", "using", "weights", "with",
-    "within", "/", "@",
+const FILLERS: [&str; 48] = [
+    "a", "an", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu",
+    "gpus", "have", "i", "in", "is", "less", "limit", "max", "maximum", "most", "my", "need", "of", "on",
+    "only", "or", "our", "out", "price", "prices", "serve", "than", "the", "to", "tokens", "under", "up",
+    "use", "using", "weights", "with", "within", "/", "@",
 ];
 /// Where a clause ends.
 const BREAK: &str = ",";
 const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
-/// What one text sets once.
-const ONCE: [Field; 11] = [
-    Field::Model,
-    Field::Load,
-    Field::SloTtft,
-    Field::SloTpot,
-    Field::SloE2e,
-    Field::SloPercentile,
-    Field::SloShare,
-    Field::BudgetGpus,
-    Field::BudgetDollars,
-    Field::Isl,
-    Field::Osl,
-];
-
-/// What a text states.
-struct Said {
-    link: Link,
-    slos: Slos,
-    find: Find,
-    /// GPUs and engines that are not to be tried.
-    left_out: Vec<(Field, &'static str)>,
-    /// What is set, with the phrases that set it.
-    stated: Vec<(Field, String)>,
-    /// What was read, and would mislead in part.
-    refused: Vec<String>,
-    issues: Vec<Issue>,
-}
-
 /// Applies `text` to `link`. What is not understood is reported.
 ///
 /// # Errors
@@ -66,6 +39,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         slos: Slos::default(),
         find: Find::default(),
         left_out: Vec::new(),
+        left_out_to: None,
         stated: Vec::new(),
         refused: Vec::new(),
         issues: Vec::new(),
@@ -83,6 +57,9 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             continue;
         }
         words.at = from + 1;
+        if said.left_out_to == Some(from) {
+            said.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
+        }
         if word == BREAK || FILLERS.contains(&word.as_str()) {
             continue;
         }
@@ -95,6 +72,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
     refuse(&lost, &said)?;
     said.leave_out()?;
+    said.of_sessions()?;
     if !lost.is_empty() {
         said.issues
             .push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", quoted(&lost))));
@@ -130,51 +108,6 @@ fn is_of_load(word: &str) -> bool {
 
 fn quoted(phrases: &[String]) -> String {
     phrases.iter().map(|phrase| format!("`{}`", excerpt(phrase))).collect::<Vec<_>>().join(", ")
-}
-
-impl Said {
-    /// Warns if something else was stated before.
-    fn state(&mut self, field: Field, phrase: String) {
-        let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
-        if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
-            let text = exclude(&excerpt(before), &excerpt(&phrase));
-            self.issues.push(Issue::warning(field, text));
-        }
-        self.stated.push((field, phrase));
-    }
-
-    fn has(&self, fields: &[Field]) -> bool {
-        self.stated.iter().any(|(field, _)| fields.contains(field))
-    }
-
-    /// What is stated replaces what was asked before: hardware and formats by kind, limits and budgets together.
-    fn finish(mut self) -> (Link, Vec<Issue>) {
-        const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
-        let mut find = self.link.find.take().unwrap_or_default();
-        let mut gone = Vec::new();
-        let bounds = self.slos.limits().next().is_some() || self.has(&BUDGETS) || self.has(&[Field::Owned]);
-        if bounds {
-            self.link.scenario.workload.slos = Slos::default();
-            gone.extend(BUDGETS);
-        }
-        let slos = &mut self.link.scenario.workload.slos;
-        slos.percentile = self.slos.percentile.or(slos.percentile);
-        slos.share = self.slos.share.or(slos.share);
-        (slos.ttft_ms, slos.tpot_ms, slos.e2e_ms) = (
-            self.slos.ttft_ms.or(slos.ttft_ms),
-            self.slos.tpot_ms.or(slos.tpot_ms),
-            self.slos.e2e_ms.or(slos.e2e_ms),
-        );
-        gone.extend(self.has(&[Field::Gpu, Field::Owned]).then_some(Field::Owned));
-        if self.has(&[Field::Load, Field::Most]) {
-            gone.extend([Field::Most, Field::Day]);
-        }
-        gone.into_iter().for_each(|field| find.set(field, ""));
-        let is_stated = |field| self.has(&[field]) || self.find.get(field).is_some();
-        self.issues.extend(kept::note(&self.link, &find, is_stated));
-        find.put(self.find);
-        (Link { find: Some(find), ..self.link }, self.issues)
-    }
 }
 
 #[cfg(test)]
@@ -259,6 +192,7 @@ mod tests {
             ("several requests per second, TPOT 30 ms", "`several requests/second`"),
             ("many users, TPOT 30 ms", "`many users`"),
             ("20 rps on two nodes", "`two nodes`"),
+            ("20 rps, 8 turns", "`8 turns`"),
         ] {
             assert!(refused(text).contains(phrase), "{text}: {}", refused(text));
         }
@@ -291,6 +225,18 @@ mod tests {
             ("qwen3-32b to 300 users?", "v=1&m=qwen3-32b&c=300&f=all"),
             ("99% of requests TTFT 800 ms, 5 rps", "v=1&r=5&st=800&so=0.99&f=all"),
             ("twenty requests per second", "v=1&r=20&f=all"),
+            ("1M requests per day", "v=1&r=11.5741&f=all"),
+            ("5000 prompts offline", "v=1&on=5000&f=all"),
+            ("burst of 300 requests", "v=1&bn=300&f=all"),
+            ("64 sessions, 12 turns, think time 30s", "v=1&sn=64&tn=12&tt=30&f=all"),
+            ("5 rps, 25 tokens/s per user", "v=1&r=5&sp=40&f=all"),
+            ("5 rps, prompts of 3k tokens and answers of 800", "v=1&isl=3000&osl=800&r=5&f=all"),
+            ("5 rps, power cap 500 W", "v=1&r=5&f=power_cap~500"),
+            ("most sessions on 8 h200-sxm", "v=1&sn=16&f=gpu~h200-sxm~owned~h200-sxm,8~most~yes"),
+            ("5 rps on sixteen B200s", "v=1&r=5&f=gpu~b200~owned~b200,16"),
+            ("5 rps on my 2x rtx 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
+            ("5 rps on an L4 or A10", "v=1&r=5&f=gpu~l4,a10"),
+            ("5 rps, TTFT p95 0.8s TPOT p95 25 ms", "v=1&r=5&st=800&sp=25&sq=95&f=all"),
         ] {
             let (link, issues) = said(text);
             assert_eq!((link.as_str(), issues), (wanted, Vec::new()), "{text}");
@@ -318,6 +264,9 @@ mod tests {
         assert!(kept.field == Field::Vary && !kept.text.contains("`gpu`"), "{}", kept.text);
         let (_, issues) = read("qwen3-8b, 3 req/s, TPOT 20 ms, on b200 nvfp4", first.clone()).expect("it is");
         assert_eq!(issues, []);
+        let long = read("5 rps, 4k in, 1k out", first.clone()).expect("it is understood").0;
+        let (_, issues) = read("6 rps, 2k in", long).expect("it is understood");
+        assert!(issues[0].text.contains("`osl` 1000") && !issues[0].text.contains("`isl`"), "{issues:?}");
         let most = read("most load, 8 GPUs", first.clone()).expect("it is understood").0;
         let again = read("10 req/s", most).expect("it is understood").0.encode();
         assert!(!again.contains("most") && again.contains("r=10"), "{again}");

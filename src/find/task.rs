@@ -26,7 +26,7 @@ pub(super) enum Job {
     Refine(Vec<BoundedLayout>),
     Observe(Arc<Request>),
     Probe(Box<Probe>),
-    Estimate(Vec<Half>),
+    Estimate(Vec<Half>, bool),
     Pair(Box<Pair>),
     Headroom(Box<Loaded>),
 }
@@ -108,9 +108,9 @@ impl Task {
                 let slice = probe.step(ask, unanswered)?;
                 Outcome::Probed(probe, slice)
             }
-            Job::Estimate(mut halves) => {
+            Job::Estimate(mut halves, exhaustive) => {
                 for half in &mut halves {
-                    half.estimate(ask, unanswered)?;
+                    half.estimate(exhaustive, ask, unanswered)?;
                 }
                 Outcome::Estimated(halves)
             }

@@ -1,6 +1,7 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
-use super::plan::{Broken, Found, Worth, is_job, share};
+use super::plan::{Broken, Found, share};
+use super::worth::Worth;
 use crate::config::{Field, Load, Setup};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
@@ -144,7 +145,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
         .as_ref()
         .map(|broken| format!(": with {} {}", counted(found.replicas - 1, "replica"), broken.text));
     let less = less.unwrap_or_default();
-    let of_job = is_job(found.setup.load, found.setup.slos);
+    let of_job = found.ranked_by().is_of_job();
     match (found.rank(), first.rank()) {
         (Worth::Dollars(own), Worth::Dollars(best)) if of_job && own > best * (1.0 + SAME) => format!(
             "the job costs {} times as much: {} per million output tokens",

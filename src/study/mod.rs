@@ -142,6 +142,11 @@ impl Topic {
     fn view(self) -> &'static View {
         &VIEWS[self as usize]
     }
+
+    /// The ids of its choices, the default first.
+    pub fn choices(self) -> impl Iterator<Item = &'static str> {
+        self.view().choices.iter().map(|(id, _)| *id)
+    }
 }
 
 /// A question about a configuration, and its answer so far.

@@ -1,5 +1,7 @@
 //! Output per GPU against output per user, over TP degrees and clients.
 
+use std::collections::BTreeSet;
+
 use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, clients};
 use super::rank::{self, SURE};
 use super::{Block, Case, Row, Study, edit, to_measure};
@@ -20,6 +22,11 @@ struct FrontierPoint<'a> {
     per_gpu: f64,
 }
 
+/// The degrees, and that of the configuration.
+fn degrees(base: &Scenario) -> BTreeSet<u32> {
+    DEGREES.into_iter().chain([base.tp]).collect()
+}
+
 /// One replica at every degree, with every number of clients.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let base = &Scenario { replicas: 1, ..link.scenario.clone() };
@@ -31,27 +38,30 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
             scenario.workload.load = Load::Concurrency(clients);
         })
     };
-    DEGREES.into_iter().flat_map(|tp| CLIENTS.map(|clients| (tp, clients))).map(case).collect()
+    degrees(base).into_iter().flat_map(|tp| CLIENTS.map(|clients| (tp, clients))).map(case).collect()
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
-    let mut blocks = vec![Block::text(
-        "One replica, TP 1 to 8, 1 to 256 clients. Further right, each user gets tokens faster; further up, each GPU \
-         yields more. On the Pareto frontier neither improves without the other getting worse.",
-    )];
     let points: Vec<FrontierPoint<'_>> = study.others().iter().filter_map(point).collect();
+    let all = study.done == study.cases.len();
+    let mut blocks = vec![Block::text(format!(
+        "{} Further right, each user gets tokens faster; further up, each GPU yields more. On the Pareto frontier \
+         neither improves without the other getting worse.",
+        swept(&study.link.scenario)
+    ))];
     if points.is_empty() {
-        let all = study.done == study.cases.len();
         blocks.extend(
             all.then(|| Block::text("No trade-off: none of these fit, or the output is a single token.")),
         );
         return blocks;
     }
+    if all {
+        blocks.extend(without(study.others(), &points));
+    }
     let best = frontier(&points);
     blocks.push(chart(study, &points, &best));
     let head = ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name));
     let head: Vec<&str> = head.chain(["Chance to lead"]).collect();
-    let all = study.done == study.cases.len();
     // While points are missing, their closest rivals may be too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
@@ -76,6 +86,32 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         Some(to_measure("settle-frontier", name, point.case.setup()?))
     }));
     blocks
+}
+
+/// `One replica at TP 1, 2, 4 and 8, each with PP 2: 1 to 256 clients.`
+fn swept(base: &Scenario) -> String {
+    let degrees: Vec<String> = degrees(base).into_iter().map(|tp| tp.to_string()).collect();
+    let (last, first) = degrees.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
+    let others = [("PP", base.pp), ("DP", base.dp)].into_iter().filter(|(_, degree)| *degree > 1);
+    let others: Vec<String> = others.map(|(name, degree)| format!("{name} {degree}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!(", each with {}", others.join(", ")) };
+    let [least, .., most] = CLIENTS;
+    format!("One replica at TP {} and {last}{others}: {least} to {most} clients.", first.join(", "))
+}
+
+/// The degrees without a point, each with the reason.
+fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
+    let mut missing: Vec<&Case> = Vec::new();
+    for case in cases {
+        let tp = case.scenario.tp;
+        let is_known = points.iter().any(|point| point.case.scenario.tp == tp);
+        if !is_known && missing.last().is_none_or(|last| last.scenario.tp != tp) {
+            missing.push(case);
+        }
+    }
+    let said = missing.iter().map(|case| format!("{}: {}", case.name, case.reason()));
+    let said = said.collect::<Vec<_>>().join(". ");
+    (!missing.is_empty()).then(|| Block::text(format!("Without an answer: {said}.")))
 }
 
 /// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without
@@ -113,7 +149,8 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
         let own = points.iter().filter(|point| point.case.scenario.tp == tp);
         Line::marked(&edit::layout(&points[0].case.scenario, tp), Tone::Faint, own.map(at))
     };
-    let mut lines: Vec<Line> = DEGREES.into_iter().map(degree).filter(|line| !line.x.is_empty()).collect();
+    let degrees = degrees(&study.link.scenario).into_iter();
+    let mut lines: Vec<Line> = degrees.map(degree).filter(|line| !line.x.is_empty()).collect();
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().map(|point| at(point))));
     let y = Axis::new(PER_GPU.name, Unit::Count, false);
     let x = Axis::new(PER_USER.name, Unit::Count, false);
@@ -136,4 +173,19 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
         chart,
         format!("The frontier runs from {}.", ends.join(" to ")),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_swept_is_told_with_the_configurations_own_degrees() {
+        let base = Scenario { tp: 16, dp: 1, pp: 2, ..Scenario::default() };
+        assert_eq!(swept(&base), "One replica at TP 1, 2, 4, 8 and 16, each with PP 2: 1 to 256 clients.");
+        let plain = Scenario { tp: 2, ..Scenario::default() };
+        assert_eq!(swept(&plain), "One replica at TP 1, 2, 4 and 8: 1 to 256 clients.");
+        let swept: BTreeSet<u32> = cases(&Link::new(base), "").iter().map(|case| case.scenario.tp).collect();
+        assert!(swept.contains(&16) && swept.len() == DEGREES.len() + 1);
+    }
 }

@@ -5,7 +5,7 @@ use crate::config::{Arch, Dtype, Field, Load, Setup, catalog};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
-use crate::units::{count, fixed};
+use crate::units::{count, decimal, fixed};
 
 /// `38 % longer`, `0.3 % shorter`.
 pub fn longer(factor: f64) -> String {
@@ -61,6 +61,15 @@ pub fn load(load: Load) -> String {
         Load::Sessions(_) => format!("{} at once", many("session")),
         Load::SessionRate(_) => many("session") + "/s",
     }
+}
+
+/// `24 rates, 0.5 to 12 requests/s`: of a day.
+pub fn day(hours: &[&str]) -> String {
+    let rates: Vec<f64> = hours.iter().filter_map(|hour| hour.parse().ok()).collect();
+    let [least, most] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
+    let range =
+        least.zip(most).map(|(least, most)| format!(", {} to {} requests/s", decimal(least), decimal(most)));
+    format!("{} rates{}", hours.len(), range.unwrap_or_default())
 }
 
 /// `3 prompts: 512, 100 and 2000 tokens`; of many only the first.
@@ -208,6 +217,12 @@ mod tests {
     #[test]
     fn factors_read_as_longer_or_shorter() {
         assert_eq!([1.381, 0.997].map(longer), ["38.1\u{a0}% longer", "0.3\u{a0}% shorter"]);
+    }
+
+    #[test]
+    fn a_day_is_told_by_its_rates() {
+        assert_eq!(day(&["0.5", "12", "3"]), "3 rates, 0.5 to 12 requests/s");
+        assert_eq!(day(&["x"]), "1 rates");
     }
 
     #[test]

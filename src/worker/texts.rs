@@ -40,11 +40,6 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
         Field::Measured => {
             let (form, _) = link::decode(&asked.link);
             let (runs, mut issues) = paste::runs(&asked.text, &form.scenario);
-            if runs.len() == 1 {
-                // Compared with the prediction whatever load it was measured at; differences are reported.
-                issues.extend(paste::read(&asked.text, &form.scenario).1);
-                issues.dedup();
-            }
             if runs.len() > link::MOST_RUNS {
                 let text =
                     format!("{} runs were read; only the last {} calibrate", runs.len(), link::MOST_RUNS);

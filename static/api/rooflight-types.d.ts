@@ -800,6 +800,8 @@ export type Plan = {
   price_from: string | null;
   /** With a spare replica, so that the limits hold while one is down (N+1). */
   dollars_per_hour_with_spare: number | null;
+  /** What the fleet or the budget lacks for that spare replica; `None` if it has all of it. */
+  spare_lacks: string | null;
   /** The whole cost over prompt tokens alone. */
   dollars_per_million_input: number | null;
   /** The whole cost over output tokens alone. */
@@ -852,6 +854,7 @@ export type PlanAnswer = {
    * number of GPUs.
    */
   plans: Array<Plan>;
+  ranked_by: RankedBy;
   /** The closest plan, if none in the fleet meets the limits. */
   nearest: NearestPlan | null;
   /** GPUs without a plan, with the reason. */
@@ -984,6 +987,9 @@ export type Prediction = {
 
 /** The source of a kernel's time. */
 export type Provenance = "learned" | "extrapolated" | "measured" | "fixed" | "beside" | "roofline";
+
+/** The cost that plans are ranked by. */
+export type RankedBy = "dollars_per_hour" | "dollars_per_million_output";
 
 export type Report = {
   basis: Basis;

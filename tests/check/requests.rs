@@ -138,7 +138,11 @@ fn uncounted_inputs_have_a_warning_on_their_field() {
         issues.into_iter().map(|issue| (issue.field, issue.severity)).collect::<Vec<_>>()
     };
     let warning = |field| vec![(field, Severity::Warning)];
-    assert_eq!(warned(|scenario| scenario.workload.drafts.drafted = 2), warning(Field::Drafted));
+
+    assert_eq!(
+        warned(|scenario| scenario.workload.drafts = Drafts { drafted: 2, accepted: 1.0 }),
+        warning(Field::Drafted)
+    );
     assert_eq!(warned(|scenario| scenario.workload.burstiness = 0.5), warning(Field::Load));
     assert_eq!(warned(|scenario| scenario.workload.requests = Some(15)), warning(Field::Requests));
     assert_eq!(warned(|scenario| scenario.workload.max_in_flight = Some(15)), warning(Field::Load));

@@ -168,7 +168,7 @@ for (const [name, viewport] of Object.entries({ desktop, phone })) {
 const trace = (count, gap) =>
   ["arrival,prompt,output", ...Array.from({ length: count }, (_, index) => `${index * gap},${200 + (index % 3) * 100},${20 + (index % 5)}`)].join("\n");
 
-pageTest("a trace is replayed, at its own pace and at another, and removed", {}, async ({ page, open }) => {
+pageTest("a trace is replayed, at its own pace and at another, until a reload", {}, async ({ page, open }) => {
   await open();
   await settled(page);
   await page.getByTestId("trace-panel").locator("summary").click();
@@ -180,8 +180,27 @@ pageTest("a trace is replayed, at its own pace and at another, and removed", {},
   await status(page, "done");
   await page.getByTestId("rate").fill("8");
   await what.filter({ hasText: "90 requests of the trace at 8" }).waitFor();
-  await page.getByTestId("trace-remove").click();
+  // The trace is gone with a reload, which is said beside the load until it is chosen again or dismissed.
+  await page.reload();
+  await settled(page);
+  assert.match(await page.getByTestId("traced").textContent(), /went with the reload: choose it again/);
   await what.filter({ hasText: "1000 requests, 8" }).waitFor();
+  await page.getByTestId("trace-remove").click();
+  await page.getByTestId("traced").waitFor({ state: "hidden" });
+  await page.reload();
+  await settled(page);
+  assert.ok(await page.getByTestId("traced").isHidden());
+});
+
+pageTest("a trace is removed", {}, async ({ page, open }) => {
+  await open();
+  await settled(page);
+  await page.getByTestId("trace-panel").locator("summary").click();
+  await page.getByTestId("trace-file").setInputFiles({ name: "a.csv", mimeType: "text/csv", buffer: Buffer.from(trace(90, 0.5)) });
+  const what = page.getByTestId("simulation-what");
+  await what.filter({ hasText: "90 requests of the trace" }).waitFor();
+  await page.getByTestId("trace-remove").click();
+  await what.filter({ hasText: "1000 requests, 2" }).waitFor();
 });
 
 for (const [text, said] of [

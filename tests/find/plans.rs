@@ -3,7 +3,7 @@
 use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::Field;
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::find::{Answer, Request, Search};
+use rooflight::find::{Answer, RankedBy, Request, Search};
 
 use super::{MODELS, finish, learned, plan, request, roofline, small};
 
@@ -142,6 +142,23 @@ fn a_fleet_that_is_too_small_reports_how_many_gpus_would_suffice() {
 }
 
 #[test]
+fn a_spare_replica_is_looked_for_in_the_fleet() {
+    let lacks = |fleet: &str| {
+        let answer = plan(&small(&format!(
+            r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "gpu": "h100-sxm", "tp": 1, {fleet}"#
+        )));
+        let best = answer.plans.into_iter().next().unwrap_or_else(|| panic!("{fleet}: {:?}", answer.issues));
+        assert_eq!(best.gpus, 1, "{fleet}");
+        assert!(best.dollars_per_hour_with_spare > best.dollars_per_hour);
+        best.spare_lacks.unwrap_or_default()
+    };
+    assert_eq!(lacks(r#""owned": {"h100-sxm": 2}"#), "");
+    assert_eq!(lacks(r#""owned": {"h100-sxm": 1}"#), "needs 2 x H100 SXM, and 1 owned");
+    assert_eq!(lacks(r#""budget_gpus": 1"#), "needs 2 GPUs, and the budget is 1");
+    assert_eq!(lacks(r#""budget_dollars": 3"#), "over the budget of $3.00 per hour");
+}
+
+#[test]
 fn gpus_beyond_the_fleet_name_what_binds_as_a_bound() {
     let asked = r#""rate": 400, "slo_ttft": 1000, "slo_tpot": 30, "tp": 1, "vary": {"gpu": ["h100-sxm", "a100-sxm-80gb"]}"#;
     for (fleet, parts) in [
@@ -181,12 +198,14 @@ fn a_job_is_ranked_by_what_all_of_it_costs() {
     let per_million: Vec<f64> =
         answer.plans.iter().filter_map(|plan| plan.dollars_per_million_output).collect();
     assert!(per_million.len() > 1 && per_million.is_sorted(), "{per_million:?}");
+    assert_eq!(answer.ranked_by, RankedBy::DollarsPerMillionOutput);
     assert!(answer.plans[0].gpus > 1, "the dearer by the hour: {}", answer.plans[0].name);
     let behind = answer.plans[1].behind.as_deref().unwrap_or_default();
     assert!(behind.starts_with("the job costs "), "{behind}");
     // With a limit on time, it is one load among others.
     let limited = format!(r#"{{{asked}: "llama-3.3-70b-instruct", "weights": "fp8", "slo_e2e": 600000}}"#);
-    assert_eq!(plan(&limited).plans[0].gpus, 1);
+    let limited = plan(&limited);
+    assert_eq!((limited.plans[0].gpus, limited.ranked_by), (1, RankedBy::DollarsPerHour));
 }
 
 #[test]
@@ -211,13 +230,14 @@ fn a_stopped_search_counts_the_remaining_layouts() {
 }
 
 /// Fleets whose best plan a search without bounds confirms.
-const TASKS: [&str; 6] = [
+const TASKS: [&str; 7] = [
     r#""rate": 12, "slo_ttft": 800, "slo_tpot": 25, "vary": {"gpu": ["l40s", "h100-sxm", "a100-sxm-80gb"]}"#,
     r#""rate": 20, "slo_e2e": 2500, "vary": {"gpu": ["l4", "h100-sxm"], "weights": ["bf16", "fp8"]}"#,
     r#""concurrency": 96, "slo_tpot": 15, "vary": {"gpu": ["l40s", "h200-sxm"]}"#,
     r#""rate": 10, "slo_tpot": 20, "slo_percentile": 90, "spread": 0.5, "vary": {"gpu": ["l40s", "rtx-4090"]}"#,
     r#""sessions": 40, "turns": 3, "slo_ttft": 500, "slo_share": 0.9, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
     r#""rate": 10, "slo_tpot": 30, "budget_gpus": 6, "vary": {"gpu": ["l4", "l40s"]}"#,
+    r#""burst": 200, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
 ];
 
 #[test]
@@ -227,7 +247,7 @@ fn the_best_plan_is_the_same_without_bounds() {
             let request = request(&small(task));
             let (found, all) =
                 (finish(Search::new(request.clone()), ask), finish(Search::exhaustive(request), ask));
-            let cost = |answer: &Answer| answer.plans.first().and_then(|plan| plan.dollars_per_hour);
+            let cost = |answer: &Answer| answer.plans.first().map(|plan| answer.ranked_by.rank_of(plan));
             assert_eq!(cost(&found), cost(&all), "{task}");
         }
     }

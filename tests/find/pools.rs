@@ -3,7 +3,7 @@
 use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::link::Link;
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::find::{Plan, Search};
+use rooflight::find::{Answer, Plan, Search};
 
 use super::{MODELS, finish, learned, request};
 
@@ -86,4 +86,55 @@ fn no_cheaper_pools_meet_the_limits() {
         }
         assert!(tried > 10, "only {tried} are cheaper than {}", plan.name);
     }
+}
+
+/// The best pools of an answer, by what plans are ranked by.
+fn best_apart(answer: &Answer) -> Option<f64> {
+    let plan = answer.plans.iter().find(|plan| plan.is_apart())?;
+    Some(answer.ranked_by.rank_of(plan).amount())
+}
+
+#[test]
+fn the_best_pools_are_the_same_without_bounds() {
+    let asked = r#""model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "pp": 1, "requests": 200, "plans": 1"#;
+    for task in [
+        r#""rate": 40, "isl": 2048, "osl": 64, "slo_ttft": 1000, "slo_tpot": 12, "vary": {"prefill_workers": "all", "tp": [1, 2]}"#,
+        r#""rate": 40, "isl": 2048, "osl": 64, "slo_ttft": 1000, "slo_tpot": 12, "vary": {"prefill_workers": [3], "tp": [1]}"#,
+        // Of a job the cheapest are those that match, not the fewest.
+        r#""burst": 200, "isl": 2048, "osl": 64, "vary": {"prefill_workers": "all", "tp": [1, 2]}"#,
+    ] {
+        let request = request(&format!("{{{asked}, {task}}}"));
+        let found = finish(Search::new(request.clone()), learned);
+        let all = finish(Search::exhaustive(request), learned);
+        let (own, best) = (best_apart(&found).expect(task), best_apart(&all).expect(task));
+        assert!((own / best - 1.0).abs() < 0.02, "{task}: {own}, {best}");
+        assert!(found.counts.runs < all.counts.runs, "{task}");
+    }
+}
+
+#[test]
+fn pools_for_a_job_are_compared_by_its_cost() {
+    let answer = finish(
+        Search::new(request(
+            r#"{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "tp": 1, "pp": 1, "burst": 200, "isl": 2048,
+            "osl": 64, "plans": 1, "vary": {"prefill_workers": "all"}}"#,
+        )),
+        learned,
+    );
+    let of = |apart: bool| answer.plans.iter().find(|plan| plan.is_apart() == apart).expect("a plan");
+    let per_million = |plan: &Plan| plan.dollars_per_million_output.expect("a price");
+    let dearer = (per_million(of(true)) / per_million(of(false)) - 1.0) * 100.0;
+    let text = answer.pools.clone().expect("whether they pay");
+    assert!(
+        dearer > 0.0 && text.contains(&format!("does the job at {dearer:.0}\u{a0}% more cost than")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_search_without_bounds_says_which_workers_it_left_out() {
+    let text = r#"{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "tp": 1, "pp": 1, "burst": 20, "isl": 512,
+        "osl": 16, "plans": 1, "vary": {"prefill_workers": "all"}}"#;
+    let answer = finish(Search::exhaustive(request(text)), learned);
+    assert!(answer.issues.iter().any(|issue| issue.text.contains("more than 8 of either kind")));
 }

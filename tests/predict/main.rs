@@ -118,6 +118,8 @@ fn a_wrong_scenario_exits_with_2_and_names_the_field() {
             assert!(error_fields(&output).contains(&field.to_owned()), "{scenario} {more:?}");
         }
     }
+    let (code, output) = run(&[LINK, "--study", "sweep", "--of", "foo"]);
+    assert!(code == 2 && said(&output).contains("--of: expected one of load, isl"), "{}", said(&output));
     let (code, _) = run(&[LINK, "--study", "nope"]);
     assert_eq!(code, 2);
 }

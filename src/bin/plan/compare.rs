@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use rooflight::find::{Answer, Plan, Request, Search};
+use rooflight::config::{Field, Issue};
+use rooflight::find::{Answer, Plan, RankedBy, Request, Search};
 use rooflight::units::fixed;
 
 use super::Failed;
@@ -12,6 +13,7 @@ const NEAR: f64 = 0.02;
 
 /// One request, answered with and without bounds.
 pub struct Compared {
+    ranked_by: RankedBy,
     found: (Answer, Duration),
     best: (Answer, Duration),
 }
@@ -23,32 +25,53 @@ impl Compared {
             let begin = Instant::now();
             Ok((search(one)?, begin.elapsed()))
         };
+        let workload = &request.base.workload;
         Ok(Self {
+            ranked_by: RankedBy::of(workload.load, workload.slos),
             found: timed(Search::new(request.clone()))?,
             best: timed(Search::exhaustive(request.clone()))?,
         })
     }
 
+    /// What the search without bounds left out.
+    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+        self.best.0.issues.iter().filter(|issue| issue.field == Field::PrefillWorkers)
+    }
+
     /// How much dearer the plan found is, relative to the optimum: infinite if only one has a plan.
-    fn dearer(&self) -> f64 {
-        match (self.found.0.plans.first(), self.best.0.plans.first()) {
+    fn dearer(&self, [found, best]: [Option<&Plan>; 2]) -> f64 {
+        let cost = |plan| self.ranked_by.rank_of(plan).amount();
+        match (found, best) {
             (Some(found), Some(best)) => cost(found) / cost(best) - 1.0,
             (None, None) => 0.0,
+            // Nothing that costs less than what was found keeps to the limits, as far as the other went.
+            (Some(found), None) if found.is_apart() && self.issues().next().is_some() => 0.0,
             _ => f64::INFINITY,
         }
     }
 
+    /// The best plans of both: of all, and of those with prefill and decode apart if those were asked for.
+    fn bests(&self) -> [[Option<&Plan>; 2]; 2] {
+        let both = [&self.found.0.plans, &self.best.0.plans];
+        [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_apart()))]
+    }
+
     pub fn is_near(&self) -> bool {
-        self.dearer() <= NEAR
+        self.bests().into_iter().all(|best| self.dearer(best) <= NEAR)
     }
 
     /// `0.0 % dearer, 12.3 times as fast: ...`.
     pub fn line(&self) -> String {
-        let name = |answer: &Answer| answer.plans.first().map_or("no plan", |plan| &plan.name).to_owned();
+        let [all, apart] = self.bests();
+        let names =
+            |both: [Option<&Plan>; 2]| both.map(|plan| plan.map_or("no plan", |plan| &plan.name)).join(" / ");
+        let dearer = |both| format!("{} % dearer", fixed(self.dearer(both) * 100.0, 1));
         let ((found, fast), (best, slow)) = (&self.found, &self.best);
+        let pools = found.pools.as_ref().or(best.pools.as_ref());
+        let pools = pools.map(|_| format!("; prefill and decode apart {}: {}", dearer(apart), names(apart)));
         format!(
-            "{} % dearer; {} of {} layouts and {} runs in {:.0} ms, not {} and {} in {:.0} ms; {} / {}",
-            fixed(self.dearer() * 100.0, 1),
+            "{}; {} of {} layouts and {} runs in {:.0} ms, not {} and {} in {:.0} ms; {}{}",
+            dearer(all),
             found.counts.simulated,
             found.counts.layouts,
             found.counts.runs,
@@ -56,12 +79,8 @@ impl Compared {
             best.counts.simulated,
             best.counts.runs,
             slow.as_secs_f64() * 1e3,
-            name(found),
-            name(best),
+            names(all),
+            pools.unwrap_or_default(),
         )
     }
-}
-
-fn cost(plan: &Plan) -> f64 {
-    plan.dollars_per_hour.unwrap_or_else(|| f64::from(plan.gpus))
 }

@@ -55,10 +55,12 @@ struct Cli {
     #[arg(long)]
     roofline: bool,
     /// Simulates every layout that fits, with every number of replicas that costs no more than the best plan,
-    /// instead of using bounds: slow, for comparison.
+    /// instead of using bounds: slow, for comparison. Likewise every pair of prefill and decode layouts with all
+    /// numbers of workers, the cheapest first; a warning says where it ended if there are too many.
     #[arg(long)]
     brute_force: bool,
-    /// Searches with and without bounds, and prints how much dearer the first result is: exits with 0 up to 2 %.
+    /// Searches with and without bounds, and prints how much dearer the first result is, by what plans are ranked by:
+    /// exits with 0 up to 2 %. Prefill and decode apart, if asked for, are compared on their own.
     #[arg(long, conflicts_with_all = ["brute_force", "format"])]
     compare: bool,
     /// Number of search threads; all cores by default.
@@ -185,6 +187,7 @@ fn compared(cli: &Cli, models: Option<&Models>, text: &str, tell: impl Fn(&[Issu
     tell(&issues);
     let Some(request) = request else { return Ok(false) };
     let compared = Compared::of(&request, |search| finish(cli, models, search))?;
+    tell(&compared.issues().cloned().collect::<Vec<_>>());
     print(&compared.line())?;
     Ok(compared.is_near())
 }

@@ -188,6 +188,14 @@ fn options(cli: &Cli) -> Result<Options, Stop> {
     if cli.sweep && cli.format != Format::Json {
         refused("--sweep needs JSON: leave out --format");
     }
+    if let Some(topic) = cli.study.filter(|topic| *topic != Topic::Find && !cli.of.is_empty()) {
+        let choices: Vec<&str> = topic.choices().collect();
+        match choices.contains(&&*cli.of) {
+            true => {}
+            false if choices.is_empty() => refused(&format!("--of: {} has nothing to choose", topic.id())),
+            false => refused(&format!("--of: expected one of {}", choices.join(", "))),
+        }
+    }
     let model_config = match &cli.model_config {
         None => None,
         Some(config) => {

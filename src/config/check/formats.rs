@@ -21,21 +21,19 @@ pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
 
 pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) {
     let known = of_weights(model);
-    if !known.contains(&dtype) {
-        let text =
-            format!("there are no kernels for {} weights of {}; {}", name(dtype), model.name, list(known));
-        issues.push(Issue::error(Field::Weights, text));
-        return;
-    }
-    if let Err(missing) = multiplies(gpu, dtype) {
-        let able: Vec<Dtype> =
-            known.iter().copied().filter(|dtype| multiplies(gpu, *dtype).is_ok()).collect();
-        let text = match able.is_empty() {
-            true => missing.to_string(),
-            false => format!("{missing}; on this GPU {}", list(&able)),
-        };
-        issues.push(Issue::error(Field::Weights, text));
-    }
+    let why = match multiplies(gpu, dtype) {
+        _ if !known.contains(&dtype) => {
+            format!("there are no kernels for {} weights of {}", name(dtype), model.name)
+        }
+        Err(missing) => missing.to_string(),
+        Ok(()) => return,
+    };
+    let able: Vec<Dtype> = known.iter().copied().filter(|dtype| multiplies(gpu, *dtype).is_ok()).collect();
+    let text = match able.is_empty() {
+        true => why,
+        false => format!("{why}; on this GPU {}", list(&able)),
+    };
+    issues.push(Issue::error(Field::Weights, text));
 }
 
 /// Whether the matrix cores support `dtype`. Those of Ada, Hopper and CDNA 3 have FP8, but not the block-of-32 scales that

@@ -15,6 +15,10 @@ pub fn model<'a>(
             let objections = model.objections();
             let sound = objections.is_empty();
             issues.extend(objections.iter().map(|text| objection(text)));
+            if sound && model.is_edited() {
+                let text = "nothing was measured with these sizes: 80 % bands are those of measured models";
+                issues.push(Issue::warning(Field::Model, text));
+            }
             return sound.then_some(&**model);
         }
         ModelChoice::Catalog(id) => id,

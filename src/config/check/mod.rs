@@ -61,6 +61,12 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
+        if catalog.engines.engines.iter().all(|engine| engine.kernels_on(gpu.arch).is_none()) {
+            let text =
+                format!("no engine has known kernels for {} ({:?}): choose another GPU", gpu.name, gpu.arch);
+            issues.push(Issue::error(Field::Gpu, text));
+            return None;
+        }
         if !gpu.arch.is_nvidia() {
             let (measured, others) = match gpu.arch.is_amd() {
                 true => ("tuned matrix products", "attention, norms and experts"),
@@ -136,7 +142,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         max_in_flight: workload.max_in_flight,
         turns: workload.turns,
         cached_share: workload.cached_share,
-        drafts: workload.drafts,
+        // Without drafts nothing is accepted, whatever the form still holds.
+        drafts: Some(workload.drafts).filter(|drafts| drafts.drafted > 0).unwrap_or_default(),
         images,
         image_tokens,
         slos: workload.slos,
@@ -178,12 +185,7 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues:
         let engines = catalog.engines.engines.iter();
         let able = engines.filter(|engine| engine.kernels_on(gpu.arch).is_some());
         let ids: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
-        let text = match ids.is_empty() {
-            true => {
-                format!("{name} {} has no known kernels for {} ({:?})", engine.version, gpu.name, gpu.arch)
-            }
-            false => format!("{name} has no known kernels for {}; choose {}", gpu.name, ids.join(" or ")),
-        };
+        let text = format!("{name} has no known kernels for {}; choose {}", gpu.name, ids.join(" or "));
         issues.push(Issue::error(Field::Engine, text));
     }
     let host = &engine.host;

@@ -120,6 +120,13 @@ pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {
 
 fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
     let drafts = workload.drafts;
+    if drafts.drafted == 0 {
+        return;
+    }
+    if drafts.accepted == 0.0 {
+        let text = "no draft token is taken to be accepted: enter how many of them are accepted on average";
+        issues.push(Issue::warning(Field::Accepted, text));
+    }
     if drafts.accepted > f64::from(drafts.drafted) {
         let accepted = decimal(drafts.accepted);
         let text = format!("{accepted} of {} draft tokens cannot be accepted", drafts.drafted);

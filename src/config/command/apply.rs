@@ -11,7 +11,7 @@ use crate::units::GIB;
 const NAMED: usize = 20;
 
 /// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-const IDLE: [&str; 26] = [
+const IDLE: [&str; 29] = [
     "tokenizer",
     "tokenizer_path",
     "tokenizer_mode",
@@ -37,14 +37,31 @@ const IDLE: [&str; 26] = [
     "no_enable_prefix_caching",
     "disable_radix_cache",
     "kv_offloading_backend",
-    "extra_llm_api_options",
+    "nnodes",
+    "node_rank",
+    "dist_init_addr",
+    "distributed_executor_backend",
 ];
+
+/// Flags that change times or memory much, though none of it is counted.
+const HEAVY: [&str; 5] = [
+    "enforce_eager",
+    "disable_cuda_graph",
+    "cpu_offload_gb",
+    "num_gpu_blocks_override",
+    "enable_chunked_prefill",
+];
+
+/// TensorRT-LLM's file of options.
+const OPTIONS_FILE: &str = "extra_llm_api_options";
 
 /// Values read in addition to the scenario's fields.
 #[derive(Default)]
-struct Rest {
-    issues: Vec<Issue>,
-    unknown: Vec<String>,
+pub(super) struct Rest {
+    pub issues: Vec<Issue>,
+    pub unknown: Vec<String>,
+    /// Those of [`HEAVY`].
+    heavy: Vec<String>,
     quantization: Option<Flag>,
     dp: u32,
     dp_attention: bool,
@@ -87,7 +104,10 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
     flags(&launch.options.join("\n")).iter().for_each(|option| rest.option(&mut scenario, option));
     rest.unknown.extend(others.map(str::to_owned));
-    rest.unknown.extend(launch.variables.iter().cloned());
+    rest.unknown.extend(launch.variables.iter().chain(&launch.around.unread).cloned());
+    // What the text writes into such a file is read above.
+    let file = flags_given.iter().find(|flag| flag.name == OPTIONS_FILE);
+    file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));
     if !rest.issues.iter().any(Issue::is_error) {
         rest.issues.extend(settle(&mut scenario));
     }
@@ -95,7 +115,11 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
-    rest.issues.extend(listed(&rest.unknown));
+    rest.around(&mut scenario, &launch.around);
+    rest.bench(&mut scenario, &launch.bench);
+    rest.prefixes(&scenario, &flags_given);
+    rest.issues.extend(listed("not recognised and ignored", &rest.unknown));
+    rest.issues.extend(listed("left out, though the results would change much", &rest.heavy));
     if launch.others > 0 {
         rest.issues
             .push(Issue::warning(Field::Model, "the text starts several engines: the first one is used"));
@@ -115,7 +139,7 @@ impl Rest {
         };
         let idle = IDLE.contains(&flag.name.as_str());
         let Some(setting) = setting(&flag.name).filter(|_| !other) else {
-            if other || !idle {
+            if other || !idle && flag.name != OPTIONS_FILE {
                 self.unknown(flag);
             }
             return;
@@ -186,18 +210,12 @@ impl Rest {
     }
 
     /// A command says how many tokens are drafted, never how many are accepted.
-    fn drafts(&mut self, scenario: &mut Scenario) {
+    fn drafts(&self, scenario: &mut Scenario) {
         let Some(drafted) = self.drafted else { return };
         let drafts = &mut scenario.workload.drafts;
         drafts.drafted = drafted;
         if drafts.accepted > f64::from(drafted) {
             drafts.accepted = 0.0;
-        }
-        if drafted > 0 && drafts.accepted == 0.0 {
-            let text = format!(
-                "the command drafts `{drafted}` tokens per step: enter how many of them are accepted on average"
-            );
-            self.issues.push(Issue::warning(Field::Accepted, text));
         }
     }
 
@@ -261,7 +279,7 @@ impl Rest {
     }
 
     /// A whole number; vLLM also reads `8k` and `8K`.
-    fn whole(&mut self, field: Field, flag: &Flag) -> Option<u32> {
+    pub fn whole(&mut self, field: Field, flag: &Flag) -> Option<u32> {
         let text = flag.value.as_deref().unwrap_or_default();
         let times = match text.chars().last() {
             Some('k') => 1000.0,
@@ -284,9 +302,11 @@ impl Rest {
         self.issues.push(Issue::error(field, text));
     }
 
-    fn unknown(&mut self, flag: &Flag) {
+    pub fn unknown(&mut self, flag: &Flag) {
         let value = flag.value.as_deref().map(|value| format!(" {value}")).unwrap_or_default();
-        self.unknown.push(format!("{}{value}", shown(&flag.name)));
+        let heavy = HEAVY.contains(&flag.name.as_str());
+        let list = if heavy { &mut self.heavy } else { &mut self.unknown };
+        list.push(format!("{}{value}", shown(&flag.name)));
     }
 }
 
@@ -294,10 +314,10 @@ fn shown(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-fn listed(unknown: &[String]) -> Option<Issue> {
+fn listed(why: &str, unknown: &[String]) -> Option<Issue> {
     let named: Vec<String> = unknown.iter().take(NAMED).map(|one| format!("`{}`", excerpt(one))).collect();
     let more = if unknown.len() > NAMED { " and others" } else { "" };
-    let text = format!("not recognised and ignored: {}{more}", named.join(", "));
+    let text = format!("{why}: {}{more}", named.join(", "));
     (!unknown.is_empty()).then(|| Issue::warning(Field::Model, text))
 }
 

@@ -1,6 +1,6 @@
 //! Finds the command in a text that starts an engine.
 
-use super::yaml;
+use super::yaml::{self, Around};
 
 /// A command that starts an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +13,10 @@ pub struct LaunchCommand {
     pub variables: Vec<String>,
     /// Lines of an options file that the text writes.
     pub options: Vec<String>,
+    /// Arguments of a `vllm bench serve` beside it, which loads the server.
+    pub bench: Vec<String>,
+    /// What a manifest says around the command.
+    pub around: Around,
     /// Number of further launches, which are ignored.
     pub others: usize,
 }
@@ -53,11 +57,17 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         Some(words) => vec![words],
         None => commands(text)?,
     };
-    let mut options = Vec::new();
+    let (mut options, mut bench) = (Vec::new(), Vec::new());
     let mut found: Option<LaunchCommand> = None;
-    for words in commands.into_iter().take(COMMANDS) {
+    for mut words in commands.into_iter().take(COMMANDS) {
         options.extend(words.iter().filter(|word| word.contains("\\n")).flat_map(|word| lines(word)));
-        let Some((engine, at)) = program(&words).or_else(|| image(&words)) else { continue };
+        let Some((engine, at)) = program(&words).or_else(|| image(&words)) else {
+            let begins = |part: &[String]| part.iter().eq(["vllm", "bench", "serve"]);
+            if let Some(at) = words.windows(3).position(begins).filter(|_| bench.is_empty()) {
+                bench = words.split_off(at + 3);
+            }
+            continue;
+        };
         match &mut found {
             Some(first) => first.others += 1,
             None => {
@@ -73,7 +83,7 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
             }
         }
     }
-    Ok(found.map(|found| LaunchCommand { options, ..found }))
+    Ok(found.map(|found| LaunchCommand { options, bench, around: yaml::around(text), ..found }))
 }
 
 fn lines(word: &str) -> Vec<String> {

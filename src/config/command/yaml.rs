@@ -15,6 +15,44 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
     (value.is_empty() || value.starts_with(char::is_whitespace)).then(|| (indent + dash, place, value.trim()))
 }
 
+/// What a manifest says of a server beside its command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Copies of it; `None` if none or several different numbers are given.
+    pub replicas: Option<u32>,
+    /// The name of the GPU that its nodes have.
+    pub gpu: Option<String>,
+    /// Lines that set these, but cannot be read.
+    pub unread: Vec<String>,
+}
+
+/// The label under which NVIDIA's operator gives a node's GPU.
+const PRODUCT: &str = "nvidia.com/gpu.product";
+
+/// Reads the lines around a container's command.
+pub fn around(text: &str) -> Around {
+    let mut around = Around::default();
+    let (mut copies, mut products) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let Some((key, value)) = line.trim().split_once(": ") else { continue };
+        let value = unquoted(value.split(" #").next().unwrap_or_default().trim()).to_owned();
+        match unquoted(key) {
+            "replicas" if !copies.contains(&value) => copies.push(value),
+            PRODUCT if !products.contains(&value) => products.push(value),
+            _ => {}
+        }
+    }
+    around.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
+    around.gpu = products.first().filter(|_| products.len() == 1).cloned();
+    if around.replicas.is_none() {
+        around.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
+    }
+    if around.gpu.is_none() {
+        around.unread.extend(products.iter().map(|product| format!("{PRODUCT}: {product}")));
+    }
+    around
+}
+
 /// The words of the command, or `None` if the text has no such key. Fails on an unclosed quotation mark.
 pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
     let lines: Vec<&str> =

@@ -1,8 +1,10 @@
 //! The content of the page's form: a scenario, and text that is not a valid number yet.
 
+use super::stops::round;
 use super::{FormGroup, Input};
+use crate::config::catalog::catalog;
 use crate::config::link::{self, Find, Link};
-use crate::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario};
+use crate::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -62,6 +64,11 @@ impl Form {
         self.link.find.as_ref()
     }
 
+    /// The rates of the day that plans are requested for, in place of one load.
+    pub fn hours(&self) -> Vec<&str> {
+        self.find().map(Find::hours).unwrap_or_default()
+    }
+
     /// Whether plans are requested and the page has a control for `field` in that mode.
     pub fn seeks(&self, field: Field) -> bool {
         let is_setting = field.input().place.is_some() && !Find::chooses(field);
@@ -76,10 +83,11 @@ impl Form {
     }
 
     /// Whether the form shows a control for `field`: it applies, is not at its default, or holds unreadable input;
-    /// and no search chooses it.
+    /// and no search chooses it, or takes the rates of a day instead.
     pub fn shows(&self, field: Field) -> bool {
         let input = field.input();
-        let is_chosen = self.find().is_some() && Find::chooses(field);
+        let is_of_day = Load::SIZES.contains(&field) && !self.hours().is_empty();
+        let is_chosen = self.find().is_some() && Find::chooses(field) || is_of_day;
         !is_chosen
             && input.place.is_some()
             && (input.is_shown(self.scenario()) || self.draft(field).is_some())
@@ -185,6 +193,26 @@ impl Form {
         }
         if let Some(number) = &field.input().number {
             (number.write)(&mut self.link.scenario, value);
+        }
+        if field.input().group() == Some(FormGroup::Hardware) {
+            self.drop_own_figures();
+        }
+    }
+
+    /// Figures that are all the GPU's own edit nothing. Single ones may: peaks follow SMs and clock unless given.
+    fn drop_own_figures(&mut self) {
+        let scenario = &mut self.link.scenario;
+        let (Some(gpu), Some(engine)) = (catalog().gpu(&scenario.gpu), catalog().engine(&scenario.engine))
+        else {
+            return;
+        };
+        let own =
+            FormGroup::Hardware.inputs().iter().filter_map(|input| input.number.as_ref()).all(|number| {
+                let figure = number.catalog.and_then(|of| of(&engine.scheduler, gpu, 1));
+                (number.read)(scenario).is_none_or(|held| figure.map(round) == Some(round(held)))
+            });
+        if own {
+            scenario.spec = SpecSheet::default();
         }
     }
 

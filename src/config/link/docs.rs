@@ -128,7 +128,8 @@ fn value(input: &Input) -> String {
     match &input.number {
         // Links hold all GPUs; the number is that of replicas.
         Some(number) if input.field != Field::Gpus => {
-            format!("{production}, {} to {}", decimal(number.range.min), decimal(number.range.max))
+            let power = if number.power_of_two { ", a power of two" } else { "" };
+            format!("{production}{power}, {} to {}", decimal(number.range.min), decimal(number.range.max))
         }
         _ => production.into(),
     }

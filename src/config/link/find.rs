@@ -79,6 +79,12 @@ impl Find {
         values.map(str::trim).filter(|value| !value.is_empty()).collect()
     }
 
+    /// The rates of a day: typed, or pasted from a column or row of a sheet.
+    pub fn hours(&self) -> Vec<&str> {
+        let hours = self.get(Field::Day).unwrap_or_default();
+        hours.split(|c: char| c == ',' || c.is_whitespace()).filter(|hour| !hour.is_empty()).collect()
+    }
+
     /// Adds a value to a list, or removes it.
     pub fn toggle(&mut self, field: Field, value: &str) {
         let mut values = self.list(field);

@@ -91,6 +91,13 @@ impl Model {
         own
     }
 
+    /// The `listed` model that an edit has led back to.
+    pub fn restored<'a>(&self, listed: impl FnOnce(&str) -> Option<&'a Self>) -> Option<&'a Self> {
+        let listed = listed(self.id.strip_suffix(EDITED.1)?)?;
+        let own = Self { id: listed.id.clone(), name: listed.name.clone(), ..self.clone() };
+        (own == *listed).then_some(listed)
+    }
+
     /// Corrects the total to `layers`, which rounding may have missed.
     fn settle_layers(&mut self, layers: u32) {
         while self.blocks.len() > layers.max(1) as usize {

@@ -4,12 +4,15 @@ use super::hardware::{self, owned};
 use super::words::TOKENS;
 use super::{Said, Unit, Words};
 use crate::config::link::{real, whole};
-use crate::config::{Field, Load, Shape};
+use crate::config::{Field, Load, Shape, Workload};
 use crate::find::layouts::ALL;
 use crate::units::significant;
 
 /// What there may be the most of: the load, and words for it.
-const LOADS: [&str; 4] = ["load", "rate", "throughput", "traffic"];
+const LOADS: [&str; 7] = ["load", "rate", "throughput", "traffic", "users", "clients", "sessions"];
+/// Words for lengths that are said before them: `prompts of 3k tokens`.
+const PROMPTS: [&str; 2] = ["prompts", "inputs"];
+const ANSWERS: [&str; 4] = ["answer", "answers", "outputs", "responses"];
 /// Words for the largest, of a load or of what follows.
 const LARGEST: [&str; 3] = ["max", "maximum", "most"];
 /// Degrees of parallelism.
@@ -19,9 +22,21 @@ const DIGITS: i32 = 6;
 
 /// Reads the phrase that begins with `word`. What it sets; `None` if it is not understood.
 pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
-    if LARGEST.contains(&word) && words.next_if(&LOADS) {
-        said.find.set(Field::Most, "yes");
-        return Some(Field::Most);
+    if LARGEST.contains(&word) {
+        let kind = match words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned())).as_deref() {
+            None => None,
+            Some("users" | "clients") => Some(Field::Concurrency),
+            Some("sessions") => Some(Field::Sessions),
+            Some(_) => Some(said.link.scenario.workload.load.size()),
+        };
+        if let Some(kind) = kind {
+            let load = &mut said.link.scenario.workload.load;
+            if load.size() != kind {
+                *load = Load::of(kind, Workload::default().load.amount());
+            }
+            said.find.set(Field::Most, "yes");
+            return Some(Field::Most);
+        }
     }
     limit(word, words, said)
         .or_else(|| asks(word, words, said))
@@ -36,20 +51,35 @@ fn limit(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
         "tpot" | "itl" => (Field::SloTpot, &mut slos.tpot_ms),
         "e2e" | "latency" => (Field::SloE2e, &mut slos.e2e_ms),
         _ => {
-            let percentile = word.strip_prefix('p')?.parse().ok()?;
-            slos.percentile = Some(percentile);
+            slos.percentile = Some(percentile(word)?);
             return Some(Field::SloPercentile);
         }
     };
+    // `TTFT p95 1 s`.
+    words.skip();
+    let from = words.at;
+    let of = words.next_as(percentile);
     *slot = Some(words.milliseconds()?);
+    if of.is_some() {
+        slos.percentile = of;
+        said.state(Field::SloPercentile, words.phrase(from, from + 1));
+    }
     Some(field)
+}
+
+fn percentile(word: &str) -> Option<f64> {
+    word.strip_prefix('p')?.parse().ok()
 }
 
 /// A number with its unit, or after `$` or a name of lengths.
 fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     let Ok(number) = real(word) else {
-        let unit =
-            Unit::of(word).filter(|unit| matches!(unit, Unit::Dollars | Unit::Prompt | Unit::Output))?;
+        let unit = match word {
+            _ if PROMPTS.contains(&word) => Unit::Prompt,
+            _ if ANSWERS.contains(&word) => Unit::Output,
+            _ => Unit::of(word).filter(|unit| matches!(unit, Unit::Dollars | Unit::Prompt | Unit::Output))?,
+        };
+        words.next_if(&["of"]);
         let number = words.number()?;
         match unit {
             Unit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
@@ -75,13 +105,36 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             words.skip();
             words.next_if(&["requests"]);
         }
+        Unit::Other => {
+            words.skip();
+            let kind = words.next_as(queue)?;
+            return queued(number, kind, said);
+        }
         _ => {}
     }
     set(number, unit, said)
 }
 
+/// The load of prompts that are there at once.
+fn queue(word: &str) -> Option<Field> {
+    match word {
+        "offline" => Some(Field::Offline),
+        "burst" => Some(Field::Burst),
+        _ => None,
+    }
+}
+
+fn queued(number: f64, kind: Field, said: &mut Said) -> Option<Field> {
+    said.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+    Some(Field::Load)
+}
+
+fn whole_count(number: f64) -> Option<u32> {
+    (number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
+}
+
 fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
-    let count = (number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32);
+    let count = whole_count(number);
     let workload = &mut said.link.scenario.workload;
     let rate = |each: f64| significant(number * each, DIGITS);
     let load = match unit {
@@ -101,6 +154,14 @@ fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
             said.slos.share = Some(number / 100.0);
             return Some(Field::SloShare);
         }
+        Unit::Speed => {
+            said.slos.tpot_ms = Some(significant(1e3 / number, DIGITS)).filter(|time| time.is_finite());
+            return said.slos.tpot_ms.map(|_| Field::SloTpot);
+        }
+        Unit::Turns => {
+            workload.turns.count = count?;
+            return Some(Field::Turns);
+        }
         Unit::Prompt => {
             workload.set_mean_prompt(count.map(f64::from));
             return count.map(|_| Field::Isl);
@@ -115,12 +176,30 @@ fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
     Some(Field::Load)
 }
 
-/// Prefill and decode on workers of their own, drafts, degrees, the shape of lengths.
+/// Prefill and decode on workers of their own, prompts at once, pauses, drafts, a power cap, degrees, the shape of lengths.
 fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     let degree = |field: &Field| Some((*field, word.strip_prefix(field.id())?));
     let (field, value) = match word {
         "disaggregated" | "disaggregation" | "pools" | "pd" => (Field::PrefillWorkers, ALL.to_owned()),
         "mtp" | "drafting" => (Field::Drafted, format!("0,{}", words.number().unwrap_or(1.0))),
+        "think" => {
+            words.next_if(&["time"]);
+            said.link.scenario.workload.turns.think_s = words.milliseconds()? / 1e3;
+            return Some(Field::ThinkTime);
+        }
+        "power" => {
+            words.next_if(&["cap", "limit"]).then_some(())?;
+            words.skip();
+            let watts = words.number()?;
+            words.next_if(&["w", "watt", "watts"]);
+            (Field::PowerCap, watts.to_string())
+        }
+        "burst" | "offline" => {
+            words.skip();
+            let number = words.number()?;
+            words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Other));
+            return queued(number, queue(word)?, said);
+        }
         "accepted" => {
             words.skip();
             (Field::Accepted, words.number()?.to_string())

@@ -110,6 +110,8 @@ fn dollars(words: &mut Words) -> Option<f64> {
     }
     words.next_if(&A_GPU_HOUR);
     words.next_if(&["each"]);
+    // The terms that a stated price is from say nothing more.
+    words.next_if(&TERMS);
     Some(number)
 }
 
@@ -122,7 +124,8 @@ fn terms(word: &str, said: &mut Said) -> Option<Field> {
 }
 
 fn mixed() -> String {
-    "prices are reserved, on demand or given by GPU here: the form takes one for each GPU".into()
+    "prices are either reserved, on demand, or given by GPU: leave out `reserved` or `on demand`, or the prices"
+        .into()
 }
 
 fn is_kv(word: &str) -> bool {
@@ -152,10 +155,16 @@ pub fn wishes(word: &str) -> Vec<(Field, &'static str)> {
     let engines = catalog.engines.engines.iter();
     let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
     let formats = Dtype::from_id(word).map(Dtype::id);
-    gpus.map(|id| (Field::Gpu, id))
+    let all: Vec<_> = gpus
+        .map(|id| (Field::Gpu, id))
         .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
         .chain(formats.map(|id| (Field::Weights, id)))
-        .collect()
+        .collect();
+    // `H100s`.
+    match word.strip_suffix('s').filter(|one| all.is_empty() && one.ends_with(|c: char| c.is_ascii_digit())) {
+        Some(one) => wishes(one),
+        None => all,
+    }
 }
 
 fn gpus(wishes: &[(Field, &'static str)]) -> Vec<&'static str> {
@@ -184,6 +193,7 @@ mod tests {
             ("5 rps on b200, $40/h", "v=1&r=5&f=gpu~b200~budget_dollars~40"),
             ("5 rps, b200 under $40/h", "v=1&r=5&f=gpu~b200~budget_dollars~40"),
             ("5 rps, prices reserved", "v=1&r=5&f=prices~reserved"),
+            ("5 rps, h100-sxm at $1.80/h reserved", "v=1&r=5&f=gpu~h100-sxm~prices~h100-sxm,1.8"),
             ("5 rps, reserved prices, b200 or l4", "v=1&r=5&f=gpu~b200,l4~prices~reserved"),
             ("5 rps, on demand", "v=1&r=5&f=prices~on_demand"),
         ] {

@@ -1,20 +1,25 @@
 //! What a request leaves as it was asked before, which its line does not show.
 
 use crate::config::link::{BY_GPU, Find, Link, VARIES};
-use crate::config::{Field, Issue, excerpt};
+use crate::config::{Field, Issue, Scenario, excerpt};
 
 const LIMITS: [Field; 3] = [Field::SloTtft, Field::SloTpot, Field::SloE2e];
+/// Of the prompts and answers, if they are not the usual ones.
+const LENGTHS: [Field; 3] = [Field::Isl, Field::Osl, Field::Shape];
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
-/// The limits of `link` and the wishes of `before` that the line does not state, in a note.
+/// The lengths and limits of `link`, and the wishes of `before` that the line does not state, in a note.
 pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Option<Issue> {
     let limit = |field: Field| {
         let input = field.input();
         let unit = input.number.as_ref().map_or("", |number| number.unit);
         Some(format!("`{}` {} {unit}", field.id(), input.get(link)?))
     };
+    let usual = Link::new(Scenario::default());
+    let is_own = |field: &Field| field.input().get(link) != field.input().get(&usual);
     let wish = |field: Field| Some(format!("`{}` {}", field.id(), excerpt(before.get(field)?)));
-    let limits = LIMITS.into_iter().filter(|field| !stated(*field)).filter_map(limit);
+    let lengths = LENGTHS.into_iter().filter(is_own);
+    let limits = lengths.chain(LIMITS).filter(|field| !stated(*field)).filter_map(limit);
     let wishes =
         VARIES.into_iter().chain(BY_GPU).chain(OTHERS).filter(|field| !stated(*field)).filter_map(wish);
     let all: Vec<String> = limits.chain(wishes).collect();

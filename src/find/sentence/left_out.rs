@@ -43,8 +43,16 @@ pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     let from = words.at - 1;
     let mut known = Vec::new();
     let is_but = word == "but" && !another(words);
+    let mut goes_to;
     loop {
-        while another(words) || words.next_if(&FILLERS) {}
+        goes_to = false;
+        loop {
+            if words.next_if(&["and", "or"]) {
+                goes_to = !known.is_empty();
+            } else if !another(words) && !words.next_if(&FILLERS) {
+                break;
+            }
+        }
         let named = |word: &str| Some(wishes(word)).filter(|all| !all.is_empty());
         match words.next_as(named) {
             Some(named) => known.extend(named),
@@ -68,13 +76,20 @@ pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     if is_but || fields.is_empty() || goes_on || fields.contains(&Field::Weights) {
         let end = if fields.is_empty() && !ends { words.at + 1 } else { words.at };
         let phrase = words.phrase(from, end);
-        said.refused.push(format!(
-            "`{}`: what is left out may be GPUs and engines, with `and` between them: `without B200 and vLLM`",
-            excerpt(&phrase)
-        ));
+        said.refused.push(wanted(&phrase));
+    }
+    if goes_to {
+        said.left_out_to = Some(words.at);
     }
     said.left_out.extend(known);
     fields.first().copied().or(Some(Field::Vary))
+}
+
+pub fn wanted(phrase: &str) -> String {
+    format!(
+        "`{}`: what is left out may be GPUs and engines, with `and` between them: `without B200 and vLLM`",
+        excerpt(phrase)
+    )
 }
 
 impl Said {
@@ -144,6 +159,7 @@ mod tests {
             ("20 rps, no disaggregated", "`no disaggregated`"),
             ("20 rps, b200 excluded", "`excluded`"),
             ("20 rps, no AMD", "`no AMD`"),
+            ("20 rps without h100 and amd", "`amd`"),
             ("20 rps on b200, not b200", "`b200`"),
             ("20 rps, not llama-3.1-8b", "`not llama-3.1-8b`"),
         ] {

@@ -18,11 +18,12 @@ const SAID: [(&str, &str); 10] = [
     ("on demand", "on_demand"),
 ];
 /// How rates and prices are said, and written.
-const PER: [(&str, &str); 8] = [
+const PER: [(&str, &str); 9] = [
     (" per ", "/"),
     (" a second", "/s"),
     (" a minute", "/min"),
     (" an hour", "/h"),
+    (" a day", "/day"),
     // Other separators end a clause.
     (": $", " at $"),
     (":$", " at $"),

@@ -13,10 +13,14 @@ const REQUESTS: [&str; 9] =
 const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
 const MINUTES: [&str; 3] = ["min", "minute", "minutes"];
 const HOURS: [&str; 4] = ["h", "hr", "hour", "hours"];
+const DAYS: [&str; 2] = ["day", "days"];
 const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
 const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
 pub const TOKENS: [&str; 2] = ["tokens", "token"];
+/// How fast each user reads.
+const SPEEDS: [&str; 6] =
+    ["tokens/s/user", "tokens/second/user", "token/s/user", "tok/s/user", "tps/user", "tokens/sec/user"];
 
 /// What a number before a word is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,6 +38,9 @@ pub enum Unit {
     /// This many milliseconds.
     Time(f64),
     Percent,
+    /// Tokens per second of a user.
+    Speed,
+    Turns,
     /// Of what is said later, if at all.
     Tokens,
     /// Nothing that a request has: `20 requests`.
@@ -46,7 +53,7 @@ impl Unit {
         let (what, time) = word.split_once('/').map_or((word, None), |(what, time)| (what, Some(time)));
         let is = |known: &[&str]| known.contains(&what) && time.is_none();
         let seconds = |time: &str| {
-            let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0)];
+            let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0), (&DAYS, 86_400.0)];
             lengths.into_iter().find(|(names, _)| names.contains(&time)).map(|(_, seconds)| seconds)
         };
         Some(match (word, time) {
@@ -56,6 +63,8 @@ impl Unit {
             (_, Some(time)) if REQUESTS.contains(&what) => Self::Requests(1.0 / seconds(time)?),
             (_, Some(time)) if SESSIONS.contains(&what) => Self::SessionRate(1.0 / seconds(time)?),
             ("%", _) => Self::Percent,
+            _ if SPEEDS.contains(&word) => Self::Speed,
+            ("turns", None) => Self::Turns,
             ("ms" | "milliseconds", _) => Self::Time(1.0),
             _ if is(&CLIENTS) => Self::Clients,
             _ if is(&SESSIONS) => Self::Sessions,
@@ -159,7 +168,7 @@ impl Words {
     }
 }
 
-/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`.
+/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`, a million of `1M`.
 fn parts(word: &str) -> Vec<String> {
     let (sign, number) = word.strip_prefix('$').map_or(("", word), |number| ("$", number));
     let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());
@@ -169,6 +178,7 @@ fn parts(word: &str) -> Vec<String> {
     }
     let (head, tail) = match (tail, real(head)) {
         ("k", Ok(thousands)) => ((thousands * 1e3).round().to_string(), ""),
+        ("m", Ok(millions)) => ((millions * 1e6).round().to_string(), ""),
         _ => (head.to_owned(), tail),
     };
     let all = [sign.to_owned(), head, tail.to_owned()];

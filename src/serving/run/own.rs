@@ -131,14 +131,21 @@ impl Runner {
         let responses = self.responses(load, Factors::NONE)?;
         let observed = observations(&responses, load, measured, Factors::NONE);
         let furthest = self.calibration.map(|calibration| calibration.outliers.furthest);
-        for (metric, of) in compared(load, measured) {
-            let Some(ratio) = log_ratio(metric, measured, &responses.at) else { continue };
+        let of = |run: &Run| {
+            let all = compared(load, measured).into_iter();
+            let ratio =
+                |(metric, of): (Metric, Observed)| Some((metric, of, log_ratio(metric, measured, run)?));
+            all.filter_map(ratio).collect::<Vec<_>>()
+        };
+        // What no engine could do is said before how far anything is from the prediction.
+        for (metric, of, ratio) in ideal.map(of).unwrap_or_default() {
             // For rates, higher is faster; for times, lower.
             let sign = if metric.is_time() { 1.0 } else { -1.0 };
-            let of_ideal = ideal.and_then(|ideal| log_ratio(metric, measured, ideal));
-            if metric != Metric::Ttft && of_ideal.is_some_and(|ratio| sign * ratio < IMPOSSIBLE.ln()) {
+            if metric != Metric::Ttft && sign * ratio < IMPOSSIBLE.ln() {
                 return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
             }
+        }
+        for (_, of, ratio) in of(&responses.at) {
             if furthest.is_some_and(|furthest| ratio.abs() > furthest) {
                 let far = times(ratio.exp());
                 return Err(format!("its {} is {far} what is predicted, too far to learn from", of.name()));

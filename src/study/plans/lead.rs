@@ -30,15 +30,16 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     let sure = best.keeps_with.map(|sure| format!("{} sure to meet the limits", chance(sure)));
     let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
     let mut text = after;
-    text += &match (best.dollars_per_hour, best.dollars_per_million_total) {
-        (Some(hour), Some(total)) => format!(
-            ": {} per hour{peak}{}. An API below {} per million tokens, prompt and output together, is cheaper at {load}.",
-            Dollars(hour).print(),
+    let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
+    text += &match (rank(best), best.dollars_per_million_total) {
+        (Some(cost), Some(total)) => format!(
+            ": {} {unit}{peak}{}. An API below {} per million tokens, prompt and output together, is cheaper at {load}.",
+            Dollars(cost).print(),
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),
         ),
-        (hour, _) => {
-            let price = if hour.is_some() { "." } else { ". It has no known price." };
+        (cost, _) => {
+            let price = if cost.is_some() { "." } else { ". It has no known price." };
             sure.map_or_else(String::new, |sure| format!(": {sure}")) + price
         }
     };
@@ -46,12 +47,12 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         text += &format!(" With one replica fewer, {}.", broken.text);
     }
     let mut spans = vec![begin.into(), ": ".into(), open(best), text.into()];
-    let is_shown = |plan: &&Plan| is_affordable(plan, Some(best));
+    let is_shown = |plan: &&Plan| is_affordable(plan, answer);
     let surer = answer.plans.iter().filter(is_shown).find_map(|plan| Some((plan, safe(plan)?)));
     if let Some((plan, sure)) = surer.filter(|_| is_unsure) {
-        let more = plan.dollars_per_hour.zip(best.dollars_per_hour).map(|(own, best)| own - best);
+        let more = rank(plan).zip(rank(best)).map(|(own, best)| own - best);
         let cost = match more {
-            Some(more) if more > 0.0 => format!("costs {} per hour more", Dollars(more).print()),
+            Some(more) if more > 0.0 => format!("costs {} {unit} more", Dollars(more).print()),
             Some(_) => "costs no more".to_owned(),
             None => "has no known price".to_owned(),
         };
@@ -72,6 +73,7 @@ pub fn sureness(sure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::find::RankedBy;
 
     fn plan(name: &str, dollars: f64, sure: Option<f64>) -> Plan {
         Plan {
@@ -89,7 +91,11 @@ mod tests {
 
     fn said_of(plans: Vec<Plan>, at_peak: bool) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
-        match lead(&answer, at_peak) {
+        spoken(lead(&answer, at_peak))
+    }
+
+    fn spoken(lead: Block) -> String {
+        match lead {
             Block::Text(text) => text.spans.into_iter().map(|span| span.text).collect(),
             other => panic!("{other:?}"),
         }
@@ -103,6 +109,21 @@ mod tests {
         assert!(of_day.contains("$4.00 per hour at the peak") && !of_day.contains("this load"), "{of_day}");
         let unknown = said(vec![plan("one", 4.0, None)]);
         assert!(unknown.starts_with("Best") && !unknown.contains('%'), "{unknown}");
+    }
+
+    #[test]
+    fn a_job_is_told_by_the_cost_of_all_of_it() {
+        let job = |name, dollars, sustained_output_per_s| Plan {
+            sustained_output_per_s,
+            ..plan(name, dollars, None)
+        };
+        let plans = vec![job("one", 8.0, 10_000.0), job("two", 4.0, 900.0)];
+        let ranked_by = RankedBy::DollarsPerMillionOutput;
+        let answer = Answer { plans, ranked_by, finished: true, ..Answer::default() };
+        let said = spoken(lead(&answer, false));
+        assert!(said.contains("one: $0.22 per million output tokens."), "{said}");
+        // Half the price by the hour, and over five times as dear.
+        assert!(is_affordable(&answer.plans[0], &answer) && !is_affordable(&answer.plans[1], &answer));
     }
 
     #[test]

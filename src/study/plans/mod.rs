@@ -4,6 +4,7 @@
 mod charts;
 mod files;
 mod lead;
+mod table;
 
 use super::{Block, Document, Fact, Row, Span};
 use crate::config::catalog::catalog;
@@ -11,9 +12,9 @@ use crate::config::link::Link;
 use crate::config::{Field, Issue, Severity};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::find::{Answer, Capacity, Day, Nearest, Plan, Question, Search, Survey};
-use crate::serving::run::Spread;
-use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
-use lead::{lead, sureness};
+use crate::units::{count, fixed};
+use lead::lead;
+use table::{details, dollars, open, table};
 
 /// The search for a link's plans.
 #[derive(Debug)]
@@ -86,19 +87,19 @@ impl Plans {
         blocks.push(lead(&answer, survey.is_of_day()).called("plans-lead"));
         blocks.extend(days);
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
-        let shown: Vec<&Plan> = match &answer.nearest {
-            Some(Nearest { plan, .. }) => vec![plan],
-            None => answer.plans.iter().filter(|plan| is_affordable(plan, answer.plans.first())).collect(),
+        let (shown, dear): (Vec<&Plan>, Vec<&Plan>) = match &answer.nearest {
+            Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),
+            None => answer.plans.iter().partition(|plan| is_affordable(plan, &answer)),
         };
         let warns = |issue: &&Issue| issue.severity == Severity::Warning;
         let doubts = answer.plans.first().into_iter().flat_map(|best| best.issues.iter().filter(warns));
         blocks.extend(doubts.map(|issue| Block::text(format!("Best plan: {}", issue.sentence()))));
         if !shown.is_empty() {
-            blocks.push(table(&shown).called("plans-table"));
+            blocks.push(table("Plans, the cheapest first", &shown).called("plans-table"));
         }
         if answer.nearest.is_none() {
-            blocks.extend(left_out(answer.plans.len() - shown.len()));
             blocks.extend(shown.iter().enumerate().map(|(index, plan)| details(index, plan, page)));
+            blocks.extend(dearer(&dear, shown.len(), page));
         }
         blocks.extend(charts::blocks(search.tried()));
         blocks.extend(others(&answer));
@@ -119,21 +120,26 @@ impl Plans {
     }
 }
 
-/// Plans that cost more times the best one's price are not worth a row.
+/// Plans that cost more times as much as the best, by what they are ranked by, are folded away.
 const TOO_DEAR: f64 = 5.0;
 
-fn is_affordable(plan: &Plan, best: Option<&Plan>) -> bool {
-    let prices = best.and_then(|best| best.dollars_per_hour).zip(plan.dollars_per_hour);
-    prices.is_none_or(|(best, own)| best == 0.0 || own <= best * TOO_DEAR)
+fn is_affordable(plan: &Plan, answer: &Answer) -> bool {
+    let cost = |plan: &Plan| answer.ranked_by.rank_of(plan).dollars();
+    let costs = answer.plans.first().and_then(cost).zip(cost(plan));
+    costs.is_none_or(|(best, own)| best == 0.0 || own <= best * TOO_DEAR)
 }
 
-fn left_out(plans: usize) -> Option<Block> {
-    let plans = match plans {
+/// The plans that are not affordable, after the `shown` others.
+fn dearer(dear: &[&Plan], shown: usize, page: &str) -> Option<Block> {
+    let plans = match dear.len() {
         0 => return None,
-        1 => "1 plan is".to_owned(),
-        many => format!("{many} plans are"),
+        1 => "1 more plan".to_owned(),
+        many => format!("{many} more plans"),
     };
-    Some(Block::text(format!("{plans} left out: over {} times the price of the best.", fixed(TOO_DEAR, 0))))
+    let name = format!("{plans}, over {} times as dear as the best", fixed(TOO_DEAR, 0));
+    let mut blocks = vec![table("Dearer plans", dear)];
+    blocks.extend(dear.iter().enumerate().map(|(index, plan)| details(shown + index, plan, page)));
+    Some(Block::fold("plans-dearer", name, blocks))
 }
 
 /// The most load, and what a day costs.
@@ -157,121 +163,6 @@ fn capacity(Capacity { most, days, .. }: &Capacity, answer: &Answer, done: bool)
 
 fn sentence(text: &str) -> String {
     Issue::error(Field::Link, text).sentence() + "."
-}
-
-/// A link that puts a plan on the form.
-fn open(plan: &Plan) -> Span {
-    Span::link(&plan.name, format!("#{}", plan.link))
-}
-
-const DASH: &str = "–";
-
-fn dollars(value: Option<f64>) -> Span {
-    value.map_or_else(|| DASH.into(), |value| Dollars(value).print().to_string()).into()
-}
-
-fn table(plans: &[&Plan]) -> Block {
-    const HEAD: [&str; 10] = [
-        "Plan",
-        "$/h",
-        "$/M out",
-        "TTFT (P99)",
-        "TPOT (P99)",
-        "In limits",
-        "Sure",
-        "Headroom",
-        "N+1, $/h",
-        "Compare",
-    ];
-    let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
-    let row = |plan: &&Plan| {
-        let headroom = plan.headroom.map(|times| {
-            let least = if plan.headroom_is_least { "> " } else { "" };
-            format!("{least}{} ×", fixed(times, 2))
-        });
-        Row::new(vec![
-            open(plan),
-            dollars(plan.dollars_per_hour),
-            dollars(plan.dollars_per_million_output),
-            time(plan.ttft.mean, plan.ttft.p99).into(),
-            plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
-            plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
-            plan.keeps_with.map_or_else(|| DASH.into(), sureness).into(),
-            headroom.unwrap_or_else(|| DASH.into()).into(),
-            dollars(plan.dollars_per_hour_with_spare),
-            Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
-        ])
-    };
-    Block::table("Plans, the cheapest first", &HEAD, plans.iter().map(row))
-}
-
-/// Why a plan ranks where it does, and its details.
-fn details(index: usize, plan: &Plan, page: &str) -> Block {
-    let place = index + 1;
-    let why = plan.behind.as_ref().map_or(String::new(), |behind| format!(": {behind}"));
-    let mut blocks = vec![figures(plan)];
-    if let Some(broken) = &plan.one_less {
-        let less = plan.replicas - 1;
-        let replicas = if less == 1 { "1 replica".to_owned() } else { format!("{less} replicas") };
-        blocks.push(Block::text(format!("With {replicas} {}.", broken.text)));
-    }
-    blocks.extend(plan.issues.iter().map(|issue| Block::text(issue.sentence())));
-    let address = format!("{page}#{}", plan.link);
-    blocks.push(Block::code("Link", "", address).called(&format!("plan-link-{place}")));
-    Block::fold(format!("plan-{place}"), format!("{place}. {}{why}", plan.name), blocks)
-}
-
-fn figures(plan: &Plan) -> Block {
-    let between = |spread: &Spread| {
-        let of = |value: f64| Seconds(value).print();
-        let (low, high) = (of(spread.mean.low), of(spread.mean.high));
-        match low.has_unit_of(&high) {
-            true => format!("{}–{high}", low.number),
-            false => format!("{low}–{high}"),
-        }
-    };
-    const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
-    const BAND: &str = "80 % of measured means are expected in this range";
-    let mut facts = vec![
-        Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
-        Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
-        rate("Requests", plan.requests_per_s, "/s", WHOLE),
-        rate("Output", plan.output_per_s, "tok/s", WHOLE),
-        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s", WHOLE),
-        rate(
-            "Output while the load lasts",
-            plan.sustained_output_per_s,
-            "tok/s",
-            "Without the time that the last answers take alone; cost is for this output",
-        ),
-        Fact::new(
-            "E2E",
-            format!("{} ({})", Seconds(plan.e2e.mean).print(), Seconds(plan.e2e.p99).print()),
-            "Mean, and P99",
-        ),
-    ];
-    if let Some(power) = &plan.power {
-        facts.push(rate("Power", power.watts, "W", WHOLE));
-        facts.push(rate("Energy", power.joules_per_output_token, "J/token", WHOLE));
-    }
-    facts.extend(plan.limits.iter().map(|kept| {
-        let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
-        let name = kept.field.input().label;
-        Fact::new(
-            name,
-            format!("{at} of {limit}, {}", percent(kept.share)),
-            "Reached by the required share of requests",
-        )
-    }));
-    if let Some(bands) = &plan.bands {
-        facts.push(Fact::new("TTFT, 80 %", between(&bands.ttft), BAND));
-        facts.extend(bands.tpot.as_ref().map(|tpot| Fact::new("TPOT, 80 %", between(tpot), BAND)));
-    }
-    Block::Facts(super::Facts { id: String::new(), facts })
-}
-
-fn rate(name: &str, value: f64, unit: &'static str, help: &str) -> Fact {
-    Fact::new(name, Printed { number: count(value), unit }.to_string(), help)
 }
 
 /// Types of GPUs without a plan.
@@ -317,4 +208,38 @@ fn counts(answer: &Answer) -> Block {
         fact("Loads simulated", counts.runs, "With different numbers of replicas, in all"),
     ];
     Block::Facts(super::Facts { id: "plans-counts".into(), facts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table::spare;
+    use super::*;
+
+    #[test]
+    fn plans_that_are_much_dearer_are_folded_away_not_dropped() {
+        let plan = |name: &str, dollars| Plan {
+            name: name.into(),
+            dollars_per_hour: Some(dollars),
+            ..Plan::default()
+        };
+        let (one, other) = (plan("one", 11.0), plan("other", 12.0));
+        assert!(dearer(&[], 1, "").is_none());
+        let Some(Block::Fold(fold)) = dearer(&[&one, &other], 1, "") else { panic!("a fold") };
+        assert!(fold.name.starts_with("2 more plans, over 5 times as dear"), "{}", fold.name);
+        let Some(Block::Table(table)) = fold.blocks.first() else { panic!("a table") };
+        assert_eq!(
+            table.rows.iter().map(|row| row.cells[0].text.as_str()).collect::<Vec<_>>(),
+            ["one", "other"]
+        );
+        let Some(Block::Fold(details)) = fold.blocks.get(1) else { panic!("details") };
+        assert!(details.name.starts_with("2. one"), "{}", details.name);
+    }
+
+    #[test]
+    fn a_spare_replica_beyond_the_fleet_says_what_it_lacks() {
+        let plan =
+            |spare_lacks| Plan { dollars_per_hour_with_spare: Some(12.0), spare_lacks, ..Plan::default() };
+        assert_eq!(spare(&plan(None)).text, "$12.00");
+        assert_eq!(spare(&plan(Some("needs 2 GPUs".into()))).text, "$12.00: needs 2 GPUs");
+    }
 }

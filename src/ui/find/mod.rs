@@ -9,7 +9,7 @@ use super::document::DocumentView;
 use super::inputs::issue_list;
 use super::parts::renewed;
 use super::state::{Finding, Form, PLANS, Progress, State, WorkerStatus};
-use crate::config::Field;
+use crate::config::{Field, Issue};
 use crate::study::Topic;
 use crate::study::panel::Panel;
 pub use mode::Mode;
@@ -70,6 +70,11 @@ fn status(state: State, plans: &Finding) -> AnyView {
             format!("{text}. At the roofline, without learned numbers: {reason}")
         }
         worker => worker.ended().unwrap_or(text),
+    };
+    let lost = |issue: &Issue| issue.field == Field::Vary && issue.is_error();
+    let text = match state.texts.with(|texts| texts.iter().any(lost)) {
+        true => format!("The plans are for the form as it stands, not for the line above. {text}"),
+        false => text,
     };
     let stops = plans.progress == Progress::Running;
     let act_on: Box<dyn Fn(MouseEvent)> =

@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use super::issues::Issues;
 use crate::config::inputs::{Input, round};
 use crate::config::{Field, Load, Workload};
+use crate::study::words;
+use crate::ui::parts::renewed;
 use crate::ui::radio::radio;
 use crate::ui::state::State;
 use crate::units::significant;
@@ -12,12 +14,25 @@ use crate::units::significant;
 #[component]
 pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     let state = State::get();
+    // A day's rates replace any kind of load; a memo, so that the choice keeps its focus.
+    let day = Memo::new(move |_| {
+        state
+            .form
+            .with(|form| Some(form.hours()).filter(|hours| !hours.is_empty()).map(|hours| words::day(&hours)))
+    });
     let chosen = StoredValue::new(None);
-    let kinds = Load::SIZES.map(|size| kind(state, size, chosen));
+    let kinds = renewed(move || match day.get() {
+        Some(day) => view! { <span data-testid="load-of-day">{day}" (daily load)"</span> }.into_any(),
+        None => {
+            let kinds = Load::SIZES.map(|size| kind(state, size, chosen));
+            view! { <span class="segments">{Vec::from(kinds)}</span> }.into_any()
+        }
+    });
+    let role = move || if day.with(Option::is_some) { "group" } else { "radiogroup" };
     view! {
-        <div class="choice" role="radiogroup" aria-labelledby="load-label">
+        <div class="choice" role=role aria-labelledby="load-label">
             <span class="label" id="load-label" title=input.help>{input.label}</span>
-            <span class="segments">{Vec::from(kinds)}</span>
+            {kinds}
         </div>
         <Issues fields=&[Field::Load] />
     }

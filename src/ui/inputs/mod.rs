@@ -95,7 +95,9 @@ fn in_words(form: &Form) -> String {
     let gpu = catalog().gpu(&scenario.gpu).map_or(&*scenario.gpu, |gpu| &gpu.name);
     let engine = Offered::of(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
     let (prompt, output) = (form.text(Field::Isl.input()), form.text(Field::Osl.input()));
-    let (gpus, load) = (scenario.gpus(), words::load(workload.load));
+    let hours = form.hours();
+    let load = if hours.is_empty() { words::load(workload.load) } else { words::day(&hours) };
+    let gpus = scenario.gpus();
     // In Find mode the hardware is to be found.
     if form.find().is_some() {
         return format!("{model}: {load}, {prompt} in, {output} out");

@@ -31,6 +31,8 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     // The typed text; `None` while the list is closed.
     let words = RwSignal::new(None::<String>);
     let active = RwSignal::new(NONE);
+    // Enter was pressed before the answer to the typed text.
+    let due = RwSignal::new(false);
     let found = Memo::new(move |_| {
         let open = words.with(Option::is_some);
         state.study.with(|study| rows(&study.picked, field).filter(|_| open).unwrap_or_default())
@@ -40,6 +42,13 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
         // Enter selects only answers to the current text.
         active.set(if typed.is_empty() { NONE } else { 0 });
         words.set(Some(typed));
+        due.set(false);
+    };
+    let is_answered = move || {
+        let of = state
+            .study
+            .with_untracked(|study| study.picked.chosen.split_once('\n').map(|(_, typed)| typed.to_owned()));
+        words.with_untracked(|typed| *typed == of)
     };
     let close = move || {
         if words.with_untracked(Option::is_some) {
@@ -57,6 +66,13 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
             None => address::open(&link),
         }
     };
+    Effect::new(move |_| {
+        state.study.track();
+        if due.get_untracked() && is_answered() {
+            due.set(false);
+            take(active.get_untracked());
+        }
+    });
     let go = move |to: usize| {
         active.set(to);
         let option = text.get_untracked().and_then(|text| text.owner_document());
@@ -74,7 +90,8 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
             "ArrowDown" if !shown => open(String::new()),
             "ArrowDown" => go(if at < last { at + 1 } else { 0 }),
             "ArrowUp" if shown => go(at.checked_sub(1).map_or(last, |above| above.min(last))),
-            "Enter" if shown => take(at),
+            "Enter" if shown && is_answered() => take(at),
+            "Enter" if shown => due.set(true),
             "Escape" if shown => close(),
             _ => return,
         }

@@ -34,7 +34,12 @@ pub static TRACE: TextInput = TextInput {
     // Lines of long traces have tens of bytes, unless they list cached blocks.
     longest: 50e6,
     too_long: "this file is too large: shorten the trace to a typical part",
-    held: |state| state.trace.get(),
+    held: |state| {
+        match state.lost_trace.get() {
+        true => "The trace went with the reload: choose it again. Until then its mean lengths and rate are the load.".into(),
+        false => state.trace.get(),
+    }
+    },
     holds: ["traced", "trace-remove"],
     end: State::end_replay,
 };

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::{Form, State, frame};
+use crate::config::Field;
 
 /// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
 pub fn address() -> String {
@@ -37,6 +38,8 @@ pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {
         // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
+            // What a pasted text left to say is not about this configuration.
+            state.texts.update(|texts| texts.retain(|issue| issue.field == Field::Vary));
             state.form.set(form());
             state.last_pushed.set_value(None);
         }
@@ -50,22 +53,32 @@ pub fn open(link: &str) {
     let _ = window().location().set_hash(link);
 }
 
-/// Replaces the current history entry.
-pub fn replace(link: &str) {
+/// Replaces the current history entry. `traced`: a trace stands in for the link's load.
+pub fn replace(link: &str, traced: bool) {
     // Frames without an origin may be refused history access; the page works without.
     let _ = window()
         .history()
-        .and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(&url(link))));
+        .and_then(|history| history.replace_state_with_url(&note(traced), "", Some(&url(link))));
 }
 
 /// Adds a history entry; false if the address is unchanged, or the browser refuses.
-pub fn push(link: &str) -> bool {
+pub fn push(link: &str, traced: bool) -> bool {
     if fragment() == link {
         return false;
     }
     window()
         .history()
-        .is_ok_and(|history| history.push_state_with_url(&JsValue::NULL, "", Some(&url(link))).is_ok())
+        .is_ok_and(|history| history.push_state_with_url(&note(traced), "", Some(&url(link))).is_ok())
+}
+
+/// Kept beside an entry of the history, which outlives a reload where a trace does not.
+fn note(traced: bool) -> JsValue {
+    if traced { JsValue::TRUE } else { JsValue::NULL }
+}
+
+/// Whether a trace stood in for the load before the page was reloaded.
+pub fn was_traced() -> bool {
+    window().history().and_then(|history| history.state()).is_ok_and(|state| state.is_truthy())
 }
 
 /// The full address with this fragment.

@@ -65,6 +65,8 @@ pub struct State {
     pub sweep: RwSignal<Sweep>,
     /// Description of the trace in use; empty if none.
     pub trace: RwSignal<String>,
+    /// Whether a reload lost the trace that was in use.
+    pub lost_trace: RwSignal<bool>,
     pub study: RwSignal<OpenStudy>,
     /// The plans in Find mode.
     pub plans: RwSignal<Finding>,
@@ -108,6 +110,7 @@ impl State {
             said: RwSignal::new(Said::default()),
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
+            lost_trace: RwSignal::new(address::was_traced()),
             study: RwSignal::new(OpenStudy::default()),
             suggestion_timer: StoredValue::new_local(None),
             pointed: RwSignal::new(String::new()),
@@ -137,7 +140,17 @@ impl State {
     pub fn type_text(self, input: &'static Input, text: String) {
         self.form.update(|form| form.type_text(input, text));
         self.last_pushed.set_value(None);
-        address::replace(&self.form.with_untracked(Form::link));
+        self.replace();
+    }
+
+    /// Whether a trace is in use, or was before a reload.
+    fn is_traced(self) -> bool {
+        self.lost_trace.get_untracked() || !self.trace.with_untracked(String::is_empty)
+    }
+
+    /// Replaces the history entry.
+    fn replace(self) {
+        address::replace(&self.form.with_untracked(Form::link), self.is_traced());
     }
 
     /// A choice made with control `id`: adds a history entry, unless the newest one is already this control's
@@ -146,8 +159,8 @@ impl State {
         self.form.update(change);
         let link = self.form.with_untracked(Form::link);
         if self.last_pushed.get_value() == Some(id) {
-            address::replace(&link);
-        } else if address::push(&link) {
+            self.replace();
+        } else if address::push(&link, self.is_traced()) {
             self.last_pushed.set_value(Some(id));
         }
     }
@@ -155,7 +168,7 @@ impl State {
     /// Normalises a link: replaces its entry.
     fn amend(self, change: impl FnOnce(&mut Form)) {
         self.form.update(change);
-        address::replace(&self.form.with_untracked(Form::link));
+        self.replace();
     }
 
     /// The address of this configuration, pinned to the release of data and weights once known.
@@ -198,6 +211,8 @@ impl State {
     /// Returns to the form's own load.
     pub fn end_replay(self) {
         self.trace.set(String::new());
+        self.lost_trace.set(false);
+        self.replace();
         texts::found(self, Field::Trace, Vec::new());
     }
 

@@ -79,24 +79,49 @@ pub fn receive(state: State, read: Read) {
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
         state.trace.set(read.trace);
+        state.lost_trace.set(false);
         // What it said was of the load before.
         found(state, Field::Measured, Vec::new());
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();
         use Field::{
-            Accepted, Burstiness, Dp, Drafted, Ep, Gpus, HostCache, Isl, LogSpread, MaxSeqs, MemoryShare,
-            Osl, Pp, Rate, Spread, TokenBudget, Tp,
+            Accepted, Burstiness, CachedShare, Dp, Drafted, Ep, Gpus, HostCache, Isl, LogSpread, MaxSeqs,
+            MemoryShare, Osl, Pp, Rate, Requests, Spread, TokenBudget, Tp,
         };
         let numbers: &[Field] = match field {
             Field::Trace if histogram.is_empty() => &[Spread, LogSpread, Burstiness, Isl, Osl, Rate],
             Field::Trace => &[Spread, LogSpread],
-            Field::Model => {
-                &[Tp, Pp, Dp, Ep, Gpus, TokenBudget, MaxSeqs, MemoryShare, Drafted, Accepted, HostCache]
-            }
+            Field::Model => &[
+                Tp,
+                Pp,
+                Dp,
+                Ep,
+                Gpus,
+                TokenBudget,
+                MaxSeqs,
+                MemoryShare,
+                Drafted,
+                Accepted,
+                HostCache,
+                Isl,
+                Osl,
+                Spread,
+                CachedShare,
+                Requests,
+            ],
             _ => &[],
         };
         let of_model = field == Field::Model;
+        // What a manifest says of its nodes, and a benchmark of its load.
+        if of_model && of.gpu != form.scenario().gpu {
+            form.choose(Field::Gpu, |scenario| {
+                (scenario.gpu, scenario.spec) = (of.gpu.clone(), of.spec.clone())
+            });
+        }
+        if of_model && of.workload.load != form.scenario().workload.load {
+            form.choose(Field::Load, |scenario| scenario.workload.load = of.workload.load);
+        }
         for &number_field in numbers {
             let Some(number) = number_field.input().number else { continue };
             match (number.read)(&of) {

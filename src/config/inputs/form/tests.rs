@@ -138,6 +138,29 @@ fn only_a_page_without_a_link_is_fresh() {
 }
 
 #[test]
+fn an_edit_taken_back_leaves_the_catalogs_gpu_and_model() {
+    let mut form = Form::from_link("#v=1&m=qwen3-32b&g=h100-sxm");
+    let before = form.link();
+    for (field, edited, own) in
+        [(Field::Sms, "100", "132"), (Field::Layers, "32", "64"), (Field::Hidden, "4096", "5120")]
+    {
+        form.type_text(field.input(), edited.into());
+        form.leave(field.input());
+        assert_ne!(form.link(), before, "{field:?}");
+        // Another edit in between: the model before the first is forgotten.
+        form.set(Field::Isl, 1024.0);
+        form.type_text(field.input(), own.into());
+        assert_eq!(form.link(), before, "{field:?}");
+    }
+    // A peak of the GPU's own is an edit beside other SMs, which it would follow.
+    let peak = Form::from_link("#v=1").text(Field::Bf16Tflops.input());
+    assert_eq!(peak, "");
+    form.set(Field::Sms, 100.0);
+    form.set(Field::Bf16Tflops, 989.0);
+    assert!(form.link().contains("hbf=989"));
+}
+
+#[test]
 fn an_edit_unpins_the_release() {
     let mut form = Form::from_link("#v=1&isl=300&d=2026-01-01");
     assert_eq!(form.link(), "v=1&isl=300&d=2026-01-01");
@@ -146,4 +169,12 @@ fn an_edit_unpins_the_release() {
     form.set(Field::Isl, 300.0);
     assert_eq!(form.link(), "v=1&isl=300");
     assert!(form.then_and_now("2026-02-02").is_none());
+}
+
+#[test]
+fn the_rates_of_a_day_replace_the_load() {
+    let form = Form::from_link("v=1&c=32&f=day~1,2");
+    assert_eq!(form.hours(), ["1", "2"]);
+    assert!(!form.shows(Field::Concurrency) && form.shows(Field::Isl));
+    assert!(Form::from_link("v=1&c=32&f=all").shows(Field::Concurrency));
 }

@@ -18,9 +18,13 @@ pub enum Fact {
     /// Mean tokens per prompt, and per output.
     Prompt,
     Output,
+    /// Longest prompt and output of random lengths, and the shortest as a share of the longest.
+    LongestPrompt,
+    LongestOutput,
+    RandomShare,
 }
 
-const FACTS: usize = 8;
+const FACTS: usize = 11;
 
 /// Lengths within this are the same: chat templates and tokenisers add a few tokens.
 const SAME_LENGTH: f64 = 0.05;
@@ -28,7 +32,7 @@ const SAME_LENGTH: f64 = 0.05;
 /// Rates within this are the same.
 const SAME_RATE: f64 = 0.01;
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Stated([Option<f64>; FACTS]);
 
 impl Stated {
@@ -54,8 +58,7 @@ impl Stated {
             (None, Some(rate)) => workload.load = Load::Rate(rate),
             (None, None) => {}
         }
-        let (prompt, output) =
-            (self.mean(Fact::Prompt, Fact::InputTokens), self.mean(Fact::Output, Fact::OutputTokens));
+        let (prompt, output) = (self.mean(Self::PROMPTS), self.output());
         let own = mean_lengths(workload);
         let other = |stated: Option<f64>, own: f64| stated.filter(|stated| differ(*stated, own, SAME_LENGTH));
         let (prompt, output) = (other(prompt, own.0), other(output, own.1));
@@ -73,12 +76,18 @@ impl Stated {
 
     /// Mean tokens per output.
     pub fn output(&self) -> Option<f64> {
-        self.mean(Fact::Output, Fact::OutputTokens)
+        self.mean(Self::OUTPUTS)
     }
 
-    /// Per request: as stated, or from the total.
-    fn mean(&self, each: Fact, total: Fact) -> Option<f64> {
-        self.positive(each).or_else(|| Some(self.positive(total)? / self.positive(Fact::Requests)?))
+    const PROMPTS: [Fact; 3] = [Fact::Prompt, Fact::InputTokens, Fact::LongestPrompt];
+    const OUTPUTS: [Fact; 3] = [Fact::Output, Fact::OutputTokens, Fact::LongestOutput];
+
+    /// Per request: as stated, from the total, or midway between the longest and the shortest.
+    fn mean(&self, [each, total, longest]: [Fact; 3]) -> Option<f64> {
+        let of_total = || Some(self.positive(total)? / self.positive(Fact::Requests)?);
+        let share = self.get(Fact::RandomShare).unwrap_or(1.0).clamp(0.0, 1.0);
+        let midway = || Some(self.positive(longest)? * (1.0 + share) / 2.0);
+        self.positive(each).or_else(of_total).or_else(midway)
     }
 
     /// Warnings where the run differs.
@@ -87,11 +96,10 @@ impl Stated {
         let mut found: Vec<String> = Vec::new();
         found.extend(self.load(workload.load));
         let lengths = mean_lengths(workload);
-        for (what, own, each, total) in [
-            ("prompts", lengths.0, Fact::Prompt, Fact::InputTokens),
-            ("outputs", lengths.1, Fact::Output, Fact::OutputTokens),
-        ] {
-            let Some(measured) = self.mean(each, total) else { continue };
+        for (what, own, facts) in
+            [("prompts", lengths.0, Self::PROMPTS), ("outputs", lengths.1, Self::OUTPUTS)]
+        {
+            let Some(measured) = self.mean(facts) else { continue };
             if differ(measured, own, SAME_LENGTH) {
                 found.push(format!(
                     "the measured {what} average {} tokens, the configured ones {}",

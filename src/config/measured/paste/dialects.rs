@@ -121,6 +121,9 @@ fn report(object: &Value) -> Report {
         report.take_all(object);
         return report;
     };
+    for (name, value) in object.as_object().into_iter().flatten() {
+        value.as_str().into_iter().for_each(|text| report.take_name(name, text));
+    }
     for (place, name, statistic) in dialect.numbers {
         if let Some(number) = object.pointer(place).and_then(Value::as_f64).filter(|number| *number > 0.0) {
             report.take(name, *statistic, number);

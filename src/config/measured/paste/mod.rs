@@ -10,7 +10,8 @@ mod text;
 use serde_json::Value;
 
 use super::{Measured, Metric};
-use crate::config::{Field, Issue, Scenario, excerpt, json, link};
+use crate::config::names::resolve;
+use crate::config::{Field, Issue, Model, Scenario, excerpt, json, link};
 use crate::units::{decimal, significant};
 use against::Stated;
 use name::{Name, Statistic};
@@ -19,6 +20,9 @@ pub use runs::runs;
 
 /// Digits kept of a number: repeated runs differ in the third.
 const DIGITS: i32 = 5;
+
+/// What stands for no number.
+const ABSENT: [&str; 7] = ["", "-", "–", "n/a", "na", "none", "null"];
 
 /// How many unrecognised names a note lists.
 const NAMED: usize = 5;
@@ -71,6 +75,9 @@ fn of_json(text: &str) -> Result<Report, String> {
 struct Report {
     measured: Measured,
     stated: Stated,
+    /// The model and the engine that it names.
+    model: Option<String>,
+    engine: Option<String>,
     unknown: Vec<String>,
     issues: Vec<Issue>,
 }
@@ -100,8 +107,19 @@ impl Report {
         }
     }
 
-    /// Records a number as printed; text without one is ignored.
+    /// Records what the run was of.
+    fn take_name(&mut self, name: &str, text: &str) {
+        let slot = match &*name.trim().to_lowercase() {
+            "model" | "model_id" => &mut self.model,
+            "backend" | "framework" => &mut self.engine,
+            _ => return,
+        };
+        *slot = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    }
+
+    /// Records a number as printed, or what was measured; other text is ignored.
     fn take_text(&mut self, name: &str, statistic: Statistic, text: &str) {
+        self.take_name(name, text);
         let meant = text.split_whitespace().next().and_then(link::pointed);
         match (number(text), meant) {
             (Some(number), _) => self.take(name, statistic, number),
@@ -111,6 +129,17 @@ impl Report {
                 self.warn(name, &wanted);
             }
             (None, _) => {}
+        }
+    }
+
+    /// The same of a cell, where other text is a fault: lines of a log are any text.
+    fn take_cell(&mut self, name: &str, text: &str) {
+        self.take_text(name, Statistic::Named, text);
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let is_text = number(text).is_none() && link::pointed(first).is_none();
+        let is_known = matches!(name::of(name, Statistic::Named), Name::Measured { .. } | Name::Stated(_));
+        if is_text && is_known && !ABSENT.contains(&&*first.to_lowercase()) {
+            self.warn(name, &format!("`{}` is no number, so it was ignored", excerpt(text)));
         }
     }
 
@@ -161,12 +190,38 @@ impl Report {
             self.issues.push(Issue::note(Field::Measured, text));
         }
         if let Some(scenario) = scenario {
+            if let Some((named, own)) = self.model.as_deref().zip(scenario.model.record()) {
+                let other = is_of(named, own);
+                let is_another = other.as_ref().is_some_and(Issue::is_error);
+                self.issues.extend(other);
+                if is_another {
+                    return (None, self.issues);
+                }
+            }
             self.issues.extend(self.stated.against(scenario));
             // Rounded through its link text, to the nearest double.
             let round = |number| link::real(&decimal(significant(number, DIGITS))).unwrap_or(number);
             self.measured.map(round);
         }
         (Some(self.measured), self.issues)
+    }
+}
+
+/// Why a run of the model `named` may not be one of `own`: an error if that has another architecture.
+fn is_of(named: &str, own: &Model) -> Option<Issue> {
+    let shapes = |model: &Model| (model.hidden, model.vocab, model.blocks.clone());
+    let (short, name) = (excerpt(named), &own.name);
+    match resolve(named) {
+        Ok(of) if of.model.id == own.id || shapes(of.model) == shapes(own) => None,
+        Ok(_) => {
+            let text = format!("a run of `{short}`, not of {name}: choose that model to use it");
+            Some(Issue::error(Field::Measured, text))
+        }
+        Err(_) => {
+            let text =
+                format!("a run of `{short}`, which the catalog does not have: taken for one of {name}");
+            Some(Issue::warning(Field::Measured, text))
+        }
     }
 }
 

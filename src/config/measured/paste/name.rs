@@ -49,7 +49,7 @@ const METRICS: [(&str, Metric); 16] = [
     ("inter token latency", Metric::Tpot),
 ];
 
-const FACTS: [(&str, Fact); 18] = [
+const FACTS: [(&str, Fact); 21] = [
     ("maximum request concurrency", Fact::Concurrency),
     ("max request concurrency", Fact::Concurrency),
     ("max concurrency", Fact::Concurrency),
@@ -68,6 +68,9 @@ const FACTS: [(&str, Fact); 18] = [
     ("input sequence length", Fact::Prompt),
     ("average output length", Fact::Output),
     ("output sequence length", Fact::Output),
+    ("random input len", Fact::LongestPrompt),
+    ("random output len", Fact::LongestOutput),
+    ("random range ratio", Fact::RandomShare),
 ];
 
 /// Words in the names of other report lines.

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::dialects::reports;
 use super::{Report, text, values};
+use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::given;
 use crate::config::measured::paste::name::Statistic;
-use crate::config::{Field, Issue, Scenario};
+use crate::config::{Engine, Field, Issue, Scenario};
 
 /// Printed above each table by `vllm bench serve` and SGLang's bench_serving.
 const TITLE: &str = "Serving Benchmark Result";
@@ -28,8 +29,17 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     let (mut runs, mut issues) = (Vec::new(), Vec::new());
     for (number, report) in (1_u32..).zip(reports) {
         let mut run = base.clone();
-        report.stated.onto(&mut run.workload);
-        let (measured, found) = report.finish(Some(&run));
+        let stated = report.stated;
+        stated.onto(&mut run.workload);
+        let engine = report.engine.as_deref().and_then(|name| of_engine(name, &mut run));
+        let (measured, mut found) = report.finish(Some(&run));
+        if measured.is_some() {
+            found.extend(engine);
+            // Compared with the prediction whatever load it was measured at.
+            let against = if several { Vec::new() } else { stated.against(base) };
+            let new: Vec<Issue> = against.into_iter().filter(|issue| !found.contains(issue)).collect();
+            found.extend(new);
+        }
         let named = |issue: Issue| match several {
             true => Issue { text: format!("run {number}: {}", issue.text), ..issue },
             false => issue,
@@ -55,6 +65,29 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
         issues.push(Issue::note(Field::Measured, format!("{more} more findings of this kind")));
     }
     (runs, issues)
+}
+
+/// Makes `run` one of the engine that its report names, with a warning if that is another.
+fn of_engine(name: &str, run: &mut Scenario) -> Option<Issue> {
+    let name = name.to_lowercase();
+    // `sglang-oai`, `tensorrt-llm`, `trt`.
+    let is = |engine: &&Engine| {
+        [&*engine.id, &*engine.name.to_lowercase()].iter().any(|known| name.starts_with(known))
+            || (name.len() > 2 && engine.id.starts_with(&name))
+    };
+    let all = catalog();
+    let (named, own) = (all.engines.engines.iter().find(is)?, all.engine(&run.engine)?);
+    if named.id == own.id {
+        return None;
+    }
+    // Its client measures any server under this name.
+    let of = if named.id == "vllm" { own } else { named };
+    run.engine.clone_from(&of.id);
+    let text = format!(
+        "the report names {}, the configuration {}: it calibrates as a run of {}",
+        named.name, own.name, of.name
+    );
+    Some(Issue::warning(Field::Measured, text))
 }
 
 /// Runs from a file saved by the page: they state their own configuration.
@@ -99,7 +132,7 @@ fn of_csv(text: &str) -> Option<Vec<Report>> {
     let report = |row: csv::StringRecord| {
         let mut report = Report::default();
         for (name, value) in head.iter().zip(&row) {
-            report.take_text(name, Statistic::Named, value);
+            report.take_cell(name, value);
         }
         report
     };
@@ -139,6 +172,65 @@ mod tests {
         };
         let (found, _) = read(&(table(8, 16.5) + &table(8, 16.5) + &table(32, 20.0)));
         assert_eq!(found, ["v=1&c=8&me=tpot-16.5", "v=1&c=32&me=tpot-20"], "the same run counts once");
+    }
+
+    #[test]
+    fn a_run_of_another_model_is_set_aside_by_name() {
+        let run =
+            |model: &str| format!(r#"{{"model_id": "{model}", "max_concurrency": 32, "mean_tpot_ms": 18}}"#);
+        let base = link::decode("m=qwen3-32b&c=32").0.scenario;
+        let (found, issues) = runs(&run("meta-llama/Llama-3.1-8B-Instruct"), &base);
+        assert!(found.is_empty() && issues[0].is_error(), "{issues:?}");
+        assert!(issues[0].text.contains("`meta-llama/Llama-3.1-8B-Instruct`, not of Qwen/Qwen3-32B"));
+        let several = format!("{}\n{}", run("meta-llama/Llama-3.1-8B-Instruct"), run("Qwen/Qwen3-32B-FP8"));
+        let (found, issues) = runs(&several, &base);
+        assert!(found.len() == 1 && issues.len() == 1 && !issues[0].is_error(), "{issues:?}");
+        let (found, issues) = runs(&run("/models/ours"), &base);
+        assert!(found.len() == 1 && issues[0].text.contains("`/models/ours`"), "{issues:?}");
+        let record =
+            r#"{"model": "openai/gpt-oss-120b", "conc": 1, "tput_per_gpu": 6.0, "mean_tpot": 0.054}"#;
+        assert!(runs(record, &base).0.is_empty(), "also in other forms of report");
+    }
+
+    #[test]
+    fn a_run_is_one_of_the_engine_that_it_names() {
+        let run = |engine: &str| format!(r#"{{"backend": "{engine}", "mean_tpot_ms": 18}}"#);
+        let of = |engine: &str, base: &str| {
+            let (found, issues) = runs(&run(engine), &link::decode(base).0.scenario);
+            (found[0].engine.clone(), issues.len())
+        };
+        assert_eq!(of("sglang-oai", ""), ("sglang".into(), 1));
+        assert_eq!(of("tensorrt-llm", ""), ("trtllm".into(), 1));
+        assert_eq!(of("vllm", "e=sglang"), ("sglang".into(), 1), "the client's name");
+        assert_eq!(of("openai-chat", "e=sglang"), ("sglang".into(), 0));
+        assert_eq!(of("vllm", ""), ("vllm".into(), 0));
+    }
+
+    #[test]
+    fn one_run_in_any_form_is_compared_with_the_configuration() {
+        let csv = "concurrency,isl,osl,mean_ttft_ms,mean_tpot_ms\n32,1024,512,n/a,20.1\n";
+        let (found, issues) = read(csv);
+        assert_eq!(found, ["v=1&c=32&me=tpot-20.1"]);
+        assert!(issues.len() == 1 && issues[0].text.contains("32 concurrent requests"), "{issues:?}");
+        let saved = given::print(&runs(csv, &Scenario::default()).0);
+        assert_eq!(read(&saved), (found, Vec::new()));
+    }
+
+    #[test]
+    fn a_cell_that_is_no_number_is_named() {
+        let (found, issues) = read("concurrency,mean_ttft_ms,mean_tpot_ms\n16,x,20.1\n");
+        assert_eq!(found, ["v=1&me=tpot-20.1"]);
+        assert!(issues.len() == 1 && issues[0].text.contains("`mean_ttft_ms`: `x`"), "{issues:?}");
+    }
+
+    #[test]
+    fn sglangs_random_lengths_are_lengths() {
+        let given = r#"{"random_input_len": 4096, "random_output_len": 512, "mean_tpot_ms": 18}"#;
+        assert_eq!(read(given).0, ["v=1&isl=4096&me=tpot-18"]);
+        let of = |more: &str| read(&given.replace('{', &format!("{{{more}, "))).0;
+        assert_eq!(of(r#""random_range_ratio": 0.5"#), ["v=1&isl=3072&osl=384&me=tpot-18"]);
+        let totals = r#""completed": 10, "total_input_tokens": 20000, "total_output_tokens": 5120"#;
+        assert_eq!(of(totals), ["v=1&isl=2000&me=tpot-18"], "what was sent counts first");
     }
 
     #[test]

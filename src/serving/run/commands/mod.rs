@@ -108,10 +108,10 @@ fn drafts_itself(setup: &Setup) -> bool {
     setup.drafting_layer().is_some()
 }
 
-/// The checkpoint's own format needs no flag.
+/// The checkpoint's own format needs no flag. Only one scale per matrix or row can be made at start-up, not one per block.
 fn quantised(setup: &Setup) -> Option<&'static str> {
     let own = setup.weights == setup.model.weights;
-    (!own && setup.weights.math() == Dtype::Fp8).then_some("fp8")
+    (!own && setup.weights == Dtype::Fp8).then_some("fp8")
 }
 
 fn vllm(command: &str, setup: &Setup) -> Shell {

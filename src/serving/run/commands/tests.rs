@@ -10,6 +10,19 @@ fn commands(change: impl FnOnce(&mut Scenario)) -> Commands {
 }
 
 #[test]
+fn scales_per_block_are_the_checkpoints_alone() {
+    let of = |weights: Dtype| {
+        commands(|scenario| {
+            (scenario.model, scenario.weights) = (ModelChoice::Catalog("qwen3-32b".into()), Some(weights));
+        })
+        .launch
+    };
+    let (block, made) = (of(Dtype::Fp8Block), of(Dtype::Fp8));
+    assert!(!block.contains("--quantization") && block.contains("replace it by one in fp8_block"), "{block}");
+    assert!(made.contains("--quantization fp8") && !made.contains("replace it"), "{made}");
+}
+
+#[test]
 fn every_engine_gets_the_settings_of_the_form() {
     let common = |scenario: &mut Scenario| {
         scenario.model = ModelChoice::Catalog("deepseek-r1".into());

@@ -1,0 +1,99 @@
+//! What a text says beside the launch command: replicas and GPU in a manifest, and the load of a benchmark.
+
+use super::apply::Rest;
+use super::flags::{Flag, of_words};
+use super::yaml::Around;
+use crate::config::catalog::catalog;
+use crate::config::{Field, Issue, Lengths, Load, Scenario, SpecSheet};
+
+/// Requests of a benchmark that states no number.
+const PROMPTS: u32 = 1000;
+
+/// Flags of a benchmark that change no load.
+const IDLE: [&str; 14] = [
+    "backend",
+    "endpoint",
+    "base_url",
+    "host",
+    "port",
+    "model",
+    "tokenizer",
+    "served_model_name",
+    "seed",
+    "percentile_metrics",
+    "metric_percentiles",
+    "ignore_eos",
+    "save_result",
+    "result_dir",
+];
+
+impl Rest {
+    /// Each replica of a manifest runs the command.
+    pub fn around(&mut self, scenario: &mut Scenario, around: &Around) {
+        scenario.replicas = scenario.replicas.saturating_mul(around.replicas.unwrap_or(1).max(1));
+        let Some(name) = &around.gpu else { return };
+        match catalog().gpu_named(name) {
+            Some(gpu) if gpu.id == scenario.gpu => {}
+            Some(gpu) => {
+                self.issues.push(Issue::note(Field::Gpu, format!("the nodes have {}", gpu.name)));
+                (scenario.gpu, scenario.spec) = (gpu.id.clone(), SpecSheet::default());
+            }
+            None => self.unknown.push(format!("nvidia.com/gpu.product: {name}")),
+        }
+    }
+
+    /// The load of `vllm bench serve`.
+    pub fn bench(&mut self, scenario: &mut Scenario, words: &[String]) {
+        if words.is_empty() {
+            return;
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (mut clients, mut rate, mut prompts, mut prefix) = (None, None, None, 0);
+        let (given, others) = of_words(&words);
+        let workload = &mut scenario.workload;
+        for flag in &given {
+            match flag.name.as_str() {
+                "random_input_len" | "input_len" => {
+                    if let Some(length) = self.whole(Field::Isl, flag) {
+                        workload.isl = Lengths::Fixed(length);
+                    }
+                }
+                "random_output_len" | "output_len" => {
+                    workload.osl = self.whole(Field::Osl, flag).unwrap_or(workload.osl);
+                }
+                "random_prefix_len" => prefix = self.whole(Field::Isl, flag).unwrap_or(0),
+                "random_range_ratio" if flag.number().is_some() => {
+                    workload.spread = flag.number().unwrap_or(0.0)
+                }
+                "max_concurrency" => clients = self.whole(Field::Concurrency, flag),
+                "num_prompts" => prompts = self.whole(Field::Requests, flag),
+                "request_rate" => rate = flag.number().filter(|rate| rate.is_finite()),
+                "dataset_name" if flag.value.as_deref() == Some("random") => {}
+                idle if IDLE.contains(&idle) => {}
+                _ => self.unknown(flag),
+            }
+        }
+        self.unknown.extend(others.into_iter().map(str::to_owned));
+        if let (1.., Lengths::Fixed(own)) = (prefix, &workload.isl) {
+            let all = own.saturating_add(prefix);
+            (workload.cached_share, workload.isl) = (f64::from(prefix) / f64::from(all), Lengths::Fixed(all));
+        }
+        workload.load = match (rate, clients) {
+            (Some(rate), _) => Load::Rate(rate),
+            (None, Some(clients)) => Load::Concurrency(clients),
+            (None, None) => Load::Burst(prompts.unwrap_or(PROMPTS)),
+        };
+        workload.requests = prompts.filter(|_| !matches!(workload.load, Load::Burst(_)));
+    }
+
+    /// A cache that was asked for, but has nothing to find.
+    pub fn prefixes(&mut self, scenario: &Scenario, given: &[Flag]) {
+        let workload = &scenario.workload;
+        let finds = workload.cached_share > 0.0 || workload.load.is_sessions();
+        if !finds && given.iter().any(|flag| flag.name == "enable_prefix_caching" && flag.on()) {
+            let text = "no prompt is taken to begin like another, so the prefix cache is counted as off: enter the \
+                        share of a prompt that it finds";
+            self.issues.push(Issue::note(Field::CachedShare, text));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a sentence states, and how it replaces what was asked before.
+
+use super::kept;
+use crate::config::link::{Find, Link, exclude};
+use crate::config::{Field, Issue, Slos, excerpt};
+
+/// What one text sets once.
+const ONCE: [Field; 13] = [
+    Field::Model,
+    Field::Load,
+    Field::SloTtft,
+    Field::SloTpot,
+    Field::SloE2e,
+    Field::SloPercentile,
+    Field::SloShare,
+    Field::BudgetGpus,
+    Field::BudgetDollars,
+    Field::Isl,
+    Field::Osl,
+    Field::Turns,
+    Field::ThinkTime,
+];
+
+/// What a text states.
+pub(super) struct Said {
+    pub link: Link,
+    pub slos: Slos,
+    pub find: Find,
+    /// GPUs and engines that are not to be tried.
+    pub left_out: Vec<(Field, &'static str)>,
+    /// Where an `and` after them leads to: another, or something else.
+    pub left_out_to: Option<usize>,
+    /// What is set, with the phrases that set it.
+    pub stated: Vec<(Field, String)>,
+    /// What was read, and would mislead in part.
+    pub refused: Vec<String>,
+    pub issues: Vec<Issue>,
+}
+
+impl Said {
+    /// Warns if something else was stated before.
+    pub fn state(&mut self, field: Field, phrase: String) {
+        let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
+        if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
+            let text = exclude(&excerpt(before), &excerpt(&phrase));
+            self.issues.push(Issue::warning(field, text));
+        }
+        self.stated.push((field, phrase));
+    }
+
+    pub fn has(&self, fields: &[Field]) -> bool {
+        self.stated.iter().any(|(field, _)| fields.contains(field))
+    }
+
+    /// # Errors
+    /// Only sessions have turns: of another load they would say nothing.
+    pub fn of_sessions(&self) -> Result<(), Issue> {
+        let of_turns = |(field, _): &&(Field, String)| matches!(field, Field::Turns | Field::ThinkTime);
+        match self.stated.iter().find(of_turns) {
+            Some((_, phrase)) if !self.link.scenario.workload.load.is_sessions() => {
+                let text = format!(
+                    "`{}`: only sessions have turns; write for example `64 sessions`",
+                    excerpt(phrase)
+                );
+                Err(Issue::error(Field::Vary, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is stated replaces what was asked before: hardware and formats by kind, limits and budgets together.
+    pub fn finish(mut self) -> (Link, Vec<Issue>) {
+        const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
+        let mut find = self.link.find.take().unwrap_or_default();
+        let mut gone = Vec::new();
+        let bounds = self.slos.limits().next().is_some() || self.has(&BUDGETS) || self.has(&[Field::Owned]);
+        if bounds {
+            self.link.scenario.workload.slos = Slos::default();
+            gone.extend(BUDGETS);
+        }
+        let slos = &mut self.link.scenario.workload.slos;
+        slos.percentile = self.slos.percentile.or(slos.percentile);
+        slos.share = self.slos.share.or(slos.share);
+        (slos.ttft_ms, slos.tpot_ms, slos.e2e_ms) = (
+            self.slos.ttft_ms.or(slos.ttft_ms),
+            self.slos.tpot_ms.or(slos.tpot_ms),
+            self.slos.e2e_ms.or(slos.e2e_ms),
+        );
+        gone.extend(self.has(&[Field::Gpu, Field::Owned]).then_some(Field::Owned));
+        if self.has(&[Field::Load, Field::Most]) {
+            gone.extend([Field::Most, Field::Day]);
+        }
+        gone.into_iter().for_each(|field| find.set(field, ""));
+        let is_stated = |field| self.has(&[field]) || self.find.get(field).is_some();
+        self.issues.extend(kept::note(&self.link, &find, is_stated));
+        find.put(self.find);
+        (Link { find: Some(find), ..self.link }, self.issues)
+    }
+}

@@ -1,0 +1,111 @@
+//! What plans cost, and which cost they are ranked by.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::plan::Plan;
+use crate::config::{Load, Setup, Slos};
+
+/// A cost that plans are compared by; those without a known price come last, by number of GPUs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Worth {
+    Dollars(f64),
+    Gpus(f64),
+}
+
+impl Worth {
+    /// With this many replicas.
+    pub fn of(setup: &Setup, replicas: u32) -> Self {
+        let gpus = f64::from(setup.gpus_per_replica()) * f64::from(replicas);
+        let (first, dollars) = match &setup.prefill {
+            Some(pool) => (f64::from(pool.setup.gpus()), pool.setup.dollars_per_hour()),
+            None => (0.0, Some(0.0)),
+        };
+        let dollars = setup.price.zip(dollars).map(|(price, first)| price * gpus + first);
+        dollars.map_or(Self::Gpus(gpus + first), Self::Dollars)
+    }
+
+    /// Of a job, at this many output tokens per second: dollars per million of them, or GPU seconds for each.
+    pub fn of_job(self, tokens_per_s: f64) -> Self {
+        match self {
+            Self::Dollars(hourly) => Self::Dollars(hourly / 3600.0 / tokens_per_s * 1e6),
+            Self::Gpus(gpus) => Self::Gpus(gpus / tokens_per_s),
+        }
+    }
+
+    /// Dollars per hour, where they are known.
+    pub fn dollars(self) -> Option<f64> {
+        match self {
+            Self::Dollars(dollars) => Some(dollars),
+            Self::Gpus(_) => None,
+        }
+    }
+
+    /// Whatever it is of.
+    pub fn amount(self) -> f64 {
+        match self {
+            Self::Dollars(amount) | Self::Gpus(amount) => amount,
+        }
+    }
+
+    pub fn order(self, other: Self) -> Ordering {
+        match (self, other) {
+            (Self::Dollars(one), Self::Dollars(other)) | (Self::Gpus(one), Self::Gpus(other)) => {
+                one.total_cmp(&other)
+            }
+            (Self::Dollars(_), Self::Gpus(_)) => Ordering::Less,
+            (Self::Gpus(_), Self::Dollars(_)) => Ordering::Greater,
+        }
+    }
+}
+
+/// The cost that plans are ranked by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum RankedBy {
+    #[default]
+    DollarsPerHour,
+    /// Of a job: its load is of a fixed size and may last as long as it takes, so the cost of all of it counts.
+    DollarsPerMillionOutput,
+}
+
+impl RankedBy {
+    pub fn of(load: Load, slos: Slos) -> Self {
+        let is_job = matches!(load, Load::Offline(_) | Load::Burst(_)) && slos.limits().next().is_none();
+        if is_job { Self::DollarsPerMillionOutput } else { Self::DollarsPerHour }
+    }
+
+    pub fn is_of_job(self) -> bool {
+        self == Self::DollarsPerMillionOutput
+    }
+
+    /// The rank of what costs `worth` by the hour, at this many output tokens per second.
+    pub fn rank(self, worth: Worth, tokens_per_s: f64) -> Worth {
+        if self.is_of_job() { worth.of_job(tokens_per_s) } else { worth }
+    }
+
+    /// The rank of a plan.
+    pub fn rank_of(self, plan: &Plan) -> Worth {
+        let worth = plan.dollars_per_hour.map_or(Worth::Gpus(f64::from(plan.gpus)), Worth::Dollars);
+        self.rank(worth, plan.sustained_output_per_s)
+    }
+
+    /// What dollars of a rank are for.
+    pub fn unit(self) -> &'static str {
+        if self.is_of_job() { "per million output tokens" } else { "per hour" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_with_a_price_come_first_cheapest_first() {
+        let mut all = [Worth::Gpus(1.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Dollars(2.0)];
+        all.sort_by(|a, b| a.order(*b));
+        assert_eq!(all, [Worth::Dollars(2.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Gpus(1.0)]);
+    }
+}

@@ -1,0 +1,132 @@
+//! The plans as a table, and the details of each.
+
+use crate::find::Plan;
+use crate::serving::run::Spread;
+use crate::study::{Block, Fact, Row, Span};
+use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
+
+use super::lead::sureness;
+
+/// A link that puts a plan on the form.
+pub(super) fn open(plan: &Plan) -> Span {
+    Span::link(&plan.name, format!("#{}", plan.link))
+}
+
+const DASH: &str = "–";
+
+pub(super) fn dollars(value: Option<f64>) -> Span {
+    value.map_or_else(|| DASH.into(), |value| Dollars(value).print().to_string()).into()
+}
+
+pub(super) fn table(name: &str, plans: &[&Plan]) -> Block {
+    const HEAD: [&str; 10] = [
+        "Plan",
+        "$/h",
+        "$/M out",
+        "TTFT (P99)",
+        "TPOT (P99)",
+        "In limits",
+        "Sure",
+        "Headroom",
+        "N+1, $/h",
+        "Compare",
+    ];
+    let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
+    let row = |plan: &&Plan| {
+        let headroom = plan.headroom.map(|times| {
+            let least = if plan.headroom_is_least { "> " } else { "" };
+            format!("{least}{} ×", fixed(times, 2))
+        });
+        Row::new(vec![
+            open(plan),
+            dollars(plan.dollars_per_hour),
+            dollars(plan.dollars_per_million_output),
+            time(plan.ttft.mean, plan.ttft.p99).into(),
+            plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
+            plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
+            plan.keeps_with.map_or_else(|| DASH.into(), sureness).into(),
+            headroom.unwrap_or_else(|| DASH.into()).into(),
+            spare(plan),
+            Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
+        ])
+    };
+    Block::table(name, &HEAD, plans.iter().map(row))
+}
+
+/// What it costs with a spare replica, and whether the fleet lacks the GPUs for it.
+pub(super) fn spare(plan: &Plan) -> Span {
+    let cost = dollars(plan.dollars_per_hour_with_spare);
+    match &plan.spare_lacks {
+        Some(lacks) => format!("{}: {lacks}", cost.text).into(),
+        None => cost,
+    }
+}
+
+/// Why a plan ranks where it does, and its details.
+pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
+    let place = index + 1;
+    let why = plan.behind.as_ref().map_or(String::new(), |behind| format!(": {behind}"));
+    let mut blocks = vec![figures(plan)];
+    if let Some(broken) = &plan.one_less {
+        let less = plan.replicas - 1;
+        let replicas = if less == 1 { "1 replica".to_owned() } else { format!("{less} replicas") };
+        blocks.push(Block::text(format!("With {replicas} {}.", broken.text)));
+    }
+    blocks.extend(plan.issues.iter().map(|issue| Block::text(issue.sentence())));
+    let address = format!("{page}#{}", plan.link);
+    blocks.push(Block::code("Link", "", address).called(&format!("plan-link-{place}")));
+    Block::fold(format!("plan-{place}"), format!("{place}. {}{why}", plan.name), blocks)
+}
+
+fn figures(plan: &Plan) -> Block {
+    let between = |spread: &Spread| {
+        let of = |value: f64| Seconds(value).print();
+        let (low, high) = (of(spread.mean.low), of(spread.mean.high));
+        match low.has_unit_of(&high) {
+            true => format!("{}–{high}", low.number),
+            false => format!("{low}–{high}"),
+        }
+    };
+    const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
+    const BAND: &str = "80 % of measured means are expected in this range";
+    let mut facts = vec![
+        Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
+        Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
+        rate("Requests", plan.requests_per_s, "/s", WHOLE),
+        rate("Output", plan.output_per_s, "tok/s", WHOLE),
+        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s", WHOLE),
+        rate(
+            "Output while the load lasts",
+            plan.sustained_output_per_s,
+            "tok/s",
+            "Without the time that the last answers take alone; cost is for this output",
+        ),
+        Fact::new(
+            "E2E",
+            format!("{} ({})", Seconds(plan.e2e.mean).print(), Seconds(plan.e2e.p99).print()),
+            "Mean, and P99",
+        ),
+    ];
+    if let Some(power) = &plan.power {
+        facts.push(rate("Power", power.watts, "W", WHOLE));
+        facts.push(rate("Energy", power.joules_per_output_token, "J/token", WHOLE));
+    }
+    facts.extend(plan.limits.iter().map(|kept| {
+        let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
+        let name = kept.field.input().label;
+        Fact::new(
+            name,
+            format!("{at} of {limit}, {}", percent(kept.share)),
+            "Reached by the required share of requests",
+        )
+    }));
+    if let Some(bands) = &plan.bands {
+        facts.push(Fact::new("TTFT, 80 %", between(&bands.ttft), BAND));
+        facts.extend(bands.tpot.as_ref().map(|tpot| Fact::new("TPOT, 80 %", between(tpot), BAND)));
+    }
+    Block::Facts(crate::study::Facts { id: String::new(), facts })
+}
+
+fn rate(name: &str, value: f64, unit: &'static str, help: &str) -> Fact {
+    Fact::new(name, Printed { number: count(value), unit }.to_string(), help)
+}
