@@ -2,7 +2,7 @@
 
 use super::stops::round;
 use super::{FormGroup, Input};
-use crate::config::catalog::catalog;
+use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
 use crate::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
 
@@ -202,8 +202,7 @@ impl Form {
     /// Figures that are all the GPU's own edit nothing. Single ones may: peaks follow SMs and clock unless given.
     fn drop_own_figures(&mut self) {
         let scenario = &mut self.link.scenario;
-        let (Some(gpu), Some(engine)) = (catalog().gpu(&scenario.gpu), catalog().engine(&scenario.engine))
-        else {
+        let (Some(gpu), Some(engine)) = (catalog().gpu(&scenario.gpu), Offered::of(&scenario.engine)) else {
             return;
         };
         let own =
