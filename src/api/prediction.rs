@@ -10,6 +10,7 @@ use crate::calibration::KnownRun;
 use crate::config::link::{self, Link, MOST_RUNS};
 use crate::config::measured::given;
 use crate::config::model::import::import_files;
+use crate::config::objects::from_json;
 use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, catalog, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::measured::{Deviation, deviations};
@@ -90,7 +91,7 @@ pub struct Curve {
 impl Options {
     /// Parses `{"roofline": true, "sweep": true}`; all are optional.
     pub fn from_json(text: &str) -> Result<Self, Issue> {
-        serde_json::from_str(text)
+        from_json(text)
             .map_err(|fault| Issue::error(Field::Link, format!("the options of the call: {fault}")))
     }
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::gram::Recent;
 use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
 use crate::config::Arch;
+use crate::config::objects::from_json;
 
-static SHIPPED: LazyLock<Option<Calibration>> = LazyLock::new(|| {
-    serde_json::from_str::<File>(include_str!("../../models/calibration.json")).ok()?.read()
-});
+static SHIPPED: LazyLock<Option<Calibration>> =
+    LazyLock::new(|| from_json::<File>(include_str!("../../models/calibration.json")).ok()?.read());
 
 /// `models/calibration.json`; `None` if it cannot be read, which a test rules out.
 pub fn shipped() -> Option<&'static Calibration> {

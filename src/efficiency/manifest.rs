@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::objects::from_json;
 use crate::kernels::Family;
 
 /// Everything about one release of the models.
@@ -122,8 +123,7 @@ pub enum ManifestError {
 impl Manifest {
     /// Reads a manifest and checks it against this build's feature schemas.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
-        let manifest: Self =
-            serde_json::from_str(text).map_err(|error| ManifestError::Read(error.to_string()))?;
+        let manifest: Self = from_json(text).map_err(|error| ManifestError::Read(error.to_string()))?;
         for (family, record) in &manifest.families {
             let schema = family.schema();
             if record.schema_version != schema.version || record.features != schema.names.len() {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::config::Dtype;
+use crate::config::objects::from_json;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,7 +65,7 @@ pub struct Same {
 /// The rules of this build. Separate from the catalogs: the page does not need them.
 pub fn rules() -> &'static Rules {
     static RULES: LazyLock<Rules> = LazyLock::new(|| {
-        let read = serde_json::from_str(include_str!("../../../static/catalog/names.json"));
+        let read = from_json(include_str!("../../../static/catalog/names.json"));
         read.unwrap_or_else(|fault| panic!("static/catalog/names.json: {fault}: a test reads it"))
     });
     &RULES

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::config::model::Attention;
+use crate::config::objects::from_json;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
 use crate::study::panel::{self, Panel};
 use crate::study::{Row, Span, Study, edit, glossary, words};
@@ -44,9 +45,8 @@ struct Limits {
     source: String,
 }
 
-static PRESETS: LazyLock<Presets> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../../static/catalog/presets.json")).unwrap_or_default()
-});
+static PRESETS: LazyLock<Presets> =
+    LazyLock::new(|| from_json(include_str!("../../../static/catalog/presets.json")).unwrap_or_default());
 
 /// A searchable entry.
 pub struct Entry {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use web_sys::Storage;
 
 use crate::config::catalog::{Offered, catalog};
+use crate::config::objects::from_json;
 use crate::config::{Lengths, ModelChoice, Scenario};
 use crate::study::words;
 use crate::ui::state::address;
@@ -31,7 +32,7 @@ fn storage() -> Option<Storage> {
 /// Data left by another version or page is not a list.
 fn kept() -> Vec<Looked> {
     let text = storage().and_then(|storage| storage.get_item(KEPT_AS).ok().flatten());
-    text.and_then(|text| serde_json::from_str::<Recent>(&text).ok()).unwrap_or_default().all
+    text.and_then(|text| from_json::<Recent>(&text).ok()).unwrap_or_default().all
 }
 
 /// All except the one shown, newest first.
