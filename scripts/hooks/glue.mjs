@@ -6,4 +6,6 @@ import { inDist, read, write } from "./dist.mjs";
 
 const glue = readdirSync(inDist("")).filter((name) => /^(page-\w+|worker)\.js$/.test(name));
 if (glue.length !== 2) throw new Error(`expected the scripts of two modules, found: ${glue.join(", ")}`);
-for (const name of glue) write(name, transformSync(read(name), { minify: true, format: "esm", legalComments: "none" }).code);
+// Leptos exports classes for streams from servers: what they call is left out of the page (index.html).
+const CLASSES = /^export class IntoUnderlying\w+ \{\n[^]*?\n\}\n(?:if \(Symbol\.dispose\).*\n)?|^const IntoUnderlying\w+Finalization = [^]*?;\n/gm;
+for (const name of glue) write(name, transformSync(read(name).replace(CLASSES, ""), { minify: true, format: "esm", legalComments: "none" }).code);
