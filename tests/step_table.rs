@@ -181,6 +181,8 @@ fn a_kept_table_answers_as_a_new_one() {
     for link in [
         "v=1&m=qwen3-30b-a3b&isl=1000&c=8",
         "v=1&m=qwen3-30b-a3b&isl=1010&osl=300&c=8&rr=0.2&pc=0.5",
+        "v=1&m=qwen3-30b-a3b&isl=9000&osl=2000&c=8",
+        "v=1&m=qwen3-30b-a3b&isl=100&osl=20&c=1024",
         "v=1&m=qwen3-30b-a3b&isl=1010&r=2&n=2&st=500",
         "v=1&m=qwen3-30b-a3b&isl=1010&on=50",
         "v=1&m=qwen3-30b-a3b&isl=1010&sn=4&tn=3",
@@ -189,6 +191,7 @@ fn a_kept_table_answers_as_a_new_one() {
         "v=1&m=qwen3-vl-8b-instruct&isl=2048&c=8&im=1",
         "v=1&m=qwen3-vl-8b-instruct&isl=2048&c=8&im=2",
         "v=1&m=deepseek-r1&g=h200-sxm&tp=8&c=8&sd=2&sa=1.2",
+        "v=1&m=deepseek-r1&g=h200-sxm&tp=8&c=64&isl=5000&sd=2&sa=1.2",
         "v=1&m=deepseek-r1&g=h200-sxm&tp=8&c=8",
     ] {
         let setup = check(&decode(link).0.scenario, catalog()).0.expect(link);
@@ -217,4 +220,10 @@ fn a_finished_table_is_not_asked_again() {
     let ideal = finish(&again, &Efficiencies::Roofline);
     assert_eq!(ideal, finish(&first, &Efficiencies::Roofline));
     assert!(ideal.is_some());
+    // Of longer prompts most steps are known, as learned but not as ideals.
+    let longer = Setup { prompts: vec![9000], ..setup };
+    let ((again, few), (first, all)) =
+        (plan_among(&longer, None, &mut tables).expect("sound"), plan(&longer).expect("sound"));
+    assert!(2 * asked(&few) < asked(&all), "{} of {}", asked(&few), asked(&all));
+    assert_eq!(finish(&again, &Efficiencies::Roofline), finish(&first, &Efficiencies::Roofline));
 }

@@ -121,21 +121,22 @@ impl Model {
     }
 
     fn run(&self, rows: &[f32]) -> Result<Vec<Answer>, ModelError> {
-        let bits = |row: &[f32]| row.iter().map(|value| value.to_bits()).collect::<Box<[u32]>>();
-        let rows: Vec<(Box<[u32]>, &[f32])> =
-            rows.chunks_exact(self.width).map(|row| (bits(row), row)).collect();
+        let bits: Vec<u32> = rows.iter().map(|value| value.to_bits()).collect();
+        let bits = || bits.chunks_exact(self.width);
         // Not locked meanwhile: a row requested twice concurrently is computed twice.
         let found: Vec<Option<Answer>> = {
             let mut known = self.known();
             if known.len() > MOST_KNOWN {
                 known.clear();
             }
-            rows.iter().map(|(bits, _)| known.get(bits).copied()).collect()
+            bits().map(|bits| known.get(bits).copied()).collect()
         };
-        let new: Vec<&(Box<[u32]>, &[f32])> =
-            rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
-        let answers = self.compute(&new.iter().flat_map(|(_, row)| *row).copied().collect::<Vec<f32>>())?;
-        self.known().extend(new.into_iter().map(|(bits, _)| bits.clone()).zip(answers.iter().copied()));
+        let new = |index: &usize| found[*index].is_none();
+        let row = |index: usize| &rows[index * self.width..][..self.width];
+        let asked: Vec<f32> = (0..found.len()).filter(new).flat_map(row).copied().collect();
+        let answers = self.compute(&asked)?;
+        let named = bits().zip(&found).filter(|(_, found)| found.is_none()).map(|(bits, _)| bits.into());
+        self.known().extend(named.zip(answers.iter().copied()));
         let mut answers = answers.into_iter();
         let all: Option<Vec<Answer>> =
             found.into_iter().map(|found| found.or_else(|| answers.next())).collect();

@@ -60,7 +60,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
         runner.simulated(setup, setup.load, factors).map_err(|issue| issue.sentence())
     };
     let roofline = simulate(&ideal, Factors::NONE)?;
-    let mut known = learned.observed(setup.load, measured, Some(&roofline))?;
+    let mut known = learned.observed(setup.load, measured, || Some(roofline.clone()))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
     known.point.version = version.minor();
     let id = format!("{}#{number}", of.file);

@@ -146,15 +146,14 @@ impl Runner {
         Some(calibrated?.bands)
     }
 
-    /// The calibrated run of a setup under `load`.
-    pub(super) fn corrected(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        let Some(calibration) = self.calibration else {
-            return self.simulated(setup, load, Factors::NONE);
-        };
+    /// The calibrated run of a setup under `load`, all of it or as [`Self::in_brief`].
+    pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
+        let at = |factors| self.simulated_how(setup, load, How { factors, in_brief });
+        let Some(calibration) = self.calibration else { return at(Factors::NONE) };
         let physics = How { factors: Factors::NONE, in_brief: true };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
-        self.simulated(setup, load, calibration.posterior(&point, &self.own, |_| true).factors())
+        at(calibration.posterior(&point, &self.own, |_| true).factors())
     }
 }
 

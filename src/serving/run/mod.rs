@@ -116,11 +116,11 @@ impl RunPlan {
         let largest = extent(setup, &policy, trace.as_ref());
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
         let covered = Extent { phases, ..largest };
-        let table = match tables {
+        let mut table = match tables {
             Some(tables) => tables.plan(setup, physics, &covered)?,
             None => TablePlan::new(setup, physics, &covered)?.into(),
         };
-        let mut rows = table.rows();
+        let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {
                 let largest = extent(&pool.setup, &pools::prefill_policy(&pool.setup, own), trace.as_ref());
@@ -184,16 +184,17 @@ impl Runner {
     }
 
     /// One run of `load` over this many replicas of the same layout: step times do not depend on their number. If
-    /// arrivals exceed capacity, capacity is the rate served in this run.
+    /// arrivals exceed capacity, capacity is the rate served in this run. It has no timeline and no intervals between
+    /// tokens.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        self.corrected(&Setup { replicas, ..self.setup.clone() }, load)
+        self.corrected(&Setup { replicas, ..self.setup.clone() }, load, true)
     }
 
     fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        Ok(self.with_capacity(self.corrected(setup, load)?))
+        Ok(self.with_capacity(self.corrected(setup, load, false)?))
     }
 
     /// Adds the capacity of all replicas to a saturated run.

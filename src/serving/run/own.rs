@@ -8,13 +8,13 @@ use crate::calibration::{
     Calibration, ConfigPoint, Factors, KnownRun, Observation, Observed, Responses, shipped,
 };
 use crate::config::catalog::Catalog;
-use crate::config::{Field, Issue, Load, Measured, Metric, Scenario, check};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, Measured, Metric, Scenario, check};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::plan_among;
 use crate::serving::runner;
 use crate::serving::sim::Stats;
 use crate::serving::table::Tables;
-use crate::units::{fixed, percent};
+use crate::units::{Order, fixed, percent};
 
 /// Cache of observed runs: they are not simulated again on every change.
 #[derive(Debug, Default)]
@@ -48,11 +48,18 @@ impl OwnRuns {
         let settles = runs.len() <= settle::MOST;
         let serves =
             |observing: &Observing| !settles || observing.as_ref().map_or(true, |(_, how)| how.is_some());
-        for (number, run) in (1_u32..).zip(runs) {
-            let observing = match before.iter().find(|(seen, known)| seen == run && serves(known)) {
+        // Those that share a table come together: it is planned once.
+        let mut order: Vec<usize> = (0..runs.len()).collect();
+        order.order_by(|&one, &other| place(&runs[one]).cmp(&place(&runs[other])));
+        let mut all = vec![None; runs.len()];
+        for at in order {
+            let run = &runs[at];
+            all[at] = match before.iter().find(|(seen, known)| seen == run && serves(known)) {
                 Some((_, observing)) => Some(observing.clone()),
                 None => observe(run, (catalog, settles), &mut tables, &ask)?,
             };
+        }
+        for ((number, run), observing) in (1_u32..).zip(runs).zip(all) {
             // Unknown until the learned models answer.
             let Some(observing) = observing else { continue };
             self.observed.push((run.clone(), observing.clone()));
@@ -84,6 +91,16 @@ impl OwnRuns {
     }
 }
 
+/// What the table of a run depends on: its system, then its lengths.
+fn place(run: &Scenario) -> ([&str; 3], Option<Dtype>, [u32; 6]) {
+    let prompt = match run.workload.isl {
+        Lengths::Fixed(prompt) => prompt,
+        Lengths::Each(_) => 0,
+    };
+    let sizes = [run.tp, run.pp, run.dp, run.ep, run.workload.osl, prompt];
+    ([run.model.id(), &run.gpu, &run.engine], run.weights, sizes)
+}
+
 /// `None` without the learned models, or if the calibration is for another release.
 fn observe<E>(
     run: &Scenario,
@@ -108,8 +125,8 @@ fn observe<E>(
         let reason = "only simulated loads of one pool that fit in memory can calibrate";
         return Ok(Some(Err(reason.into())));
     };
-    let ideal = runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
-    let known = learned.observed(setup.load, &run.measured, ideal.as_ref());
+    let ideal = || runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
+    let known = learned.observed(setup.load, &run.measured, ideal);
     let measuring = Measuring { runner: learned, measured: run.measured };
     Ok(Some(known.map(|known| (known, settles.then(|| Arc::new(measuring))))))
 }
@@ -123,11 +140,16 @@ impl Runner {
         self.in_brief(&self.setup, load, Factors::NONE)
     }
 
-    /// Compares what was `measured` under `load` with the physics. `ideal` is the run at the roofline.
+    /// Compares what was `measured` under `load` with the physics. `ideal` gives the run at the roofline.
     ///
     /// # Errors
     /// Why nothing can be learned from it.
-    pub fn observed(&self, load: Load, measured: &Measured, ideal: Option<&Run>) -> Result<KnownRun, String> {
+    pub fn observed(
+        &self,
+        load: Load,
+        measured: &Measured,
+        ideal: impl FnOnce() -> Option<Run>,
+    ) -> Result<KnownRun, String> {
         let responses = self.responses(load, Factors::NONE)?;
         let observed = observations(&responses, load, measured, Factors::NONE);
         let furthest = self.calibration.map(|calibration| calibration.outliers.furthest);
@@ -137,13 +159,17 @@ impl Runner {
                 |(metric, of): (Metric, Observed)| Some((metric, of, log_ratio(metric, measured, run)?));
             all.filter_map(ratio).collect::<Vec<_>>()
         };
-        // What no engine could do is said before how far anything is from the prediction.
-        for (metric, of, ratio) in ideal.map(of).unwrap_or_default() {
-            // For rates, higher is faster; for times, lower.
+        // For rates, higher is faster; for times, lower.
+        let is_below = |(metric, _, ratio): &(Metric, Observed, f64), least: f64| {
             let sign = if metric.is_time() { 1.0 } else { -1.0 };
-            if metric != Metric::Ttft && sign * ratio < IMPOSSIBLE.ln() {
-                return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
-            }
+            *metric != Metric::Ttft && sign * ratio < least.ln()
+        };
+        // What no engine could do is said before how far anything is from the prediction. What is slower than that is slower
+        // than the ideal.
+        if of(&responses.at).iter().any(|one| is_below(one, 1.0))
+            && let Some((_, of, _)) = ideal().iter().flat_map(of).find(|one| is_below(one, IMPOSSIBLE))
+        {
+            return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
         }
         for (_, of, ratio) in of(&responses.at) {
             if furthest.is_some_and(|furthest| ratio.abs() > furthest) {

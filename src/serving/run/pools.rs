@@ -67,7 +67,7 @@ impl PrefillPlan {
         let policy = prefill_policy(&pool.setup, of_prefill);
         let kv_per_token = of_prefill.kv_per_token.max(of_decode.kv_per_token);
         let transfer = way(decode, pool, kv_per_token)?;
-        let table = TablePlan::onto(&pool.setup, physics, &extent, rows)?;
+        let table = TablePlan::onto(&pool.setup, physics, &extent, rows, None)?;
         Ok(Self { setup: pool.setup.clone(), policy, kv_per_token, transfer, table })
     }
 

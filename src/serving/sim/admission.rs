@@ -78,19 +78,32 @@ impl Claims {
         if free - left as f64 > sglang().look_ahead_reserve * count {
             return true;
         }
-        let decoding = rank.micro_batches.iter().flat_map(|micro| micro.decoding.remaining());
-        let mut all: Vec<Remaining> = decoding.chain(begun()).collect();
-        // Those of a micro-batch are already sorted.
-        all.sort_by_key(|one| one.left);
-        let mut free = free;
-        for (index, one) in all.iter().enumerate() {
-            let sequences = (all.len() - index) as f64;
+        let mut begun: Vec<Remaining> = begun().collect();
+        begun.sort_unstable_by_key(|one| one.left);
+        let longest = rank.micro_batches.iter().map(|micro| micro.decoding.longest_left());
+        let longest = longest.chain(begun.last().map(|one| one.left)).max().unwrap_or(0);
+        // All of these are sorted: the next to finish is at the front of one of them.
+        let mut decoding: Vec<_> =
+            rank.micro_batches.iter().map(|micro| micro.decoding.remaining().peekable()).collect();
+        let decode: u32 = rank.micro_batches.iter().map(|micro| micro.decoding.count).sum();
+        let (mut free, mut sequences) = (free, f64::from(decode) + begun.len() as f64);
+        let mut begun = begun.into_iter().peekable();
+        loop {
+            // Fewer sequences with more room, even if each lasted as long as the last.
+            if free - longest as f64 * sequences > sglang().look_ahead_reserve * sequences {
+                return true;
+            }
+            let left = |next: Option<&Remaining>| next.map_or(u64::MAX, |one| one.left);
+            let other = left(begun.peek());
+            let first = (0..decoding.len()).min_by_key(|&batch| left(decoding[batch].peek()));
+            let first = first.and_then(|batch| decoding[batch].next_if(|one| one.left <= other));
+            let Some(one) = first.or_else(|| begun.next()) else { return true };
             if free - one.left as f64 * sequences <= sglang().look_ahead_reserve * sequences {
                 return false;
             }
             free += one.held as f64;
+            sequences -= 1.0;
         }
-        true
     }
 }
 
@@ -110,6 +123,6 @@ fn reckoned_output(request: &RequestState) -> f64 {
 
 /// Tokens that SGLang keeps free for outputs still to come.
 fn reckoned(rank: &Rank) -> f64 {
-    let left = rank.micro_batches.iter().flat_map(|micro| micro.decoding.remaining()).map(|one| one.left);
-    left.map(|left| (left as f64).min(sglang().clip_new_tokens)).sum::<f64>() * rank.share
+    let left = rank.micro_batches.iter().map(|micro| micro.decoding.left_within(sglang().clip_new_tokens));
+    left.sum::<f64>() * rank.share
 }

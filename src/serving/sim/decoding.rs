@@ -187,6 +187,19 @@ impl DecodeBatch {
         self.ends - u64::from(self.count) * self.position
     }
 
+    /// Of the sequence that ends last.
+    pub fn longest_left(&self) -> u64 {
+        self.sequences.back().map_or(0, |sequence| sequence.end - self.position)
+    }
+
+    /// The same of all sequences, but of each at most `most`.
+    pub fn left_within(&self, most: f64) -> f64 {
+        match self.longest_left() as f64 <= most {
+            true => self.left() as f64,
+            false => self.remaining().map(|one| (one.left as f64).min(most)).sum(),
+        }
+    }
+
     /// The sequences, earliest end first.
     pub fn remaining(&self) -> impl Iterator<Item = Remaining> {
         self.sequences.iter().map(|sequence| Remaining {

@@ -26,6 +26,12 @@ impl Axis {
         Self { offset, points: points.into_iter().map(|point| (point + offset).ln()).collect() }
     }
 
+    /// The index of a point.
+    fn index_of(&self, point: u64) -> Option<usize> {
+        let at = (point as f64 + self.offset).ln();
+        self.points.binary_search_by(|other| other.total_cmp(&at)).ok()
+    }
+
     /// Constant below the first point; extrapolates the last step beyond the last point.
     fn place(&self, at: f64) -> GridPlace {
         let at = (at + self.offset).ln();
@@ -70,12 +76,17 @@ const NOTHING: f64 = 1e-15;
 
 impl Grid {
     /// `None` unless there is one value per point.
-    pub fn new(axes: Vec<Axis>, values: Vec<Spent>) -> Option<Self> {
+    pub fn of_logarithms(axes: Vec<Axis>, values: Vec<[f64; 2]>) -> Option<Self> {
         let points: usize = axes.iter().map(|axis| axis.points.len()).product();
-        let logarithm = |value: f64| value.max(NOTHING).ln();
-        let values: Vec<[f64; 2]> =
-            values.into_iter().map(|one| [one.seconds, one.joules].map(logarithm)).collect();
         (points == values.len()).then_some(Self { axes, values })
+    }
+
+    /// The logarithms of a point's cost.
+    pub fn of_point(&self, at: &[u64]) -> Option<[f64; 2]> {
+        let index = |index: usize, (axis, &point): (&Axis, &u64)| {
+            Some(index * axis.points.len() + axis.index_of(point)?)
+        };
+        self.values.get(self.axes.iter().zip(at).try_fold(0, index)?).copied()
     }
 
     /// The cost at `at`, one coordinate per axis.
@@ -141,6 +152,11 @@ impl Grid {
     }
 }
 
+/// Of seconds and joules.
+pub(super) fn logarithms(cost: Spent) -> [f64; 2] {
+    [cost.seconds, cost.joules].map(|value| value.max(NOTHING).ln())
+}
+
 /// Whole numbers from `low` to `high` inclusive, `per_octave` of them per doubling.
 pub fn octaves(low: u64, high: u64, per_octave: u32) -> Vec<u64> {
     let (low, high) = (low.max(1), high.max(1));
@@ -171,8 +187,10 @@ mod tests {
         let axes = vec![Axis::new([1.0, 3.0], 0.0), Axis::new([0.0, 10.0, 20.0], 5.0)];
         let value = |x: f64, y: f64| 2.0 * x.powf(1.5) * (y + 5.0).powi(2);
         let spent = |x: f64, y: f64| Spent { seconds: value(x, y), joules: 7.0 * x };
-        let values = [1.0, 3.0].iter().flat_map(|&x| [0.0, 10.0, 20.0].map(|y| spent(x, y))).collect();
-        let grid = Grid::new(axes, values).expect("as many values as points");
+        let points = [1.0, 3.0].iter().flat_map(|&x| [0.0, 10.0, 20.0].map(|y| spent(x, y)));
+        let grid = Grid::of_logarithms(axes, points.map(logarithms).collect()).expect("as many as points");
+        assert_eq!(grid.of_point(&[3, 10]), Some(logarithms(spent(3.0, 10.0))));
+        assert_eq!(grid.of_point(&[3, 11]), None);
         for (x, y) in [(1.0, 0.0), (3.0, 20.0), (2.0, 5.0), (2.5, 15.0), (4.0, 40.0)] {
             let Spent { seconds, joules } = grid.at(&[x, y]);
             assert!((seconds / value(x, y) - 1.0).abs() < 1e-9, "{x} {y}");
@@ -190,10 +208,10 @@ mod tests {
 
     #[test]
     fn one_point_holds_everywhere() {
-        let grid = Grid::new(vec![Axis::new([7.0], 0.0)], vec![Spent { seconds: 2.0, joules: 0.0 }])
-            .expect("one value");
+        let value = logarithms(Spent { seconds: 2.0, joules: 0.0 });
+        let grid = Grid::of_logarithms(vec![Axis::new([7.0], 0.0)], vec![value]).expect("one value");
         assert!((grid.at(&[1.0]).seconds - 2.0).abs() < 1e-12 && grid.at(&[1.0]) == grid.at(&[700.0]));
-        assert_eq!(Grid::new(vec![Axis::new([7.0], 0.0)], vec![]), None);
+        assert_eq!(Grid::of_logarithms(vec![Axis::new([7.0], 0.0)], vec![]), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The table that was planned last. Changes of the page's form and a program's predictions mostly differ in their requests, which
-//! need the same steps: planning those anew, and asking the models for them, took half of an answer.
+//! need the same steps: planning those anew, and asking the models for them, took half of an answer. Where lengths differ,
+//! most of the steps are the same.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,6 +23,8 @@ pub struct PlannedTable {
     finished: Arc<Finished>,
     /// Whether its rows have to be asked: not if it was finished with the models before.
     asks: bool,
+    /// Of a plan that takes over learned times: the ideals need one of its own.
+    extent: Option<Extent>,
 }
 
 #[derive(Debug, Default)]
@@ -45,7 +48,12 @@ impl Tables {
         if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(PlannedTable { asks: table.finished.learned.get().is_none(), ..table.clone() });
         }
-        let table = PlannedTable::from(TablePlan::new(&asked.0, physics, extent)?);
+        let last =
+            self.0.as_ref().filter(|((setup, physics, _), _)| (setup, physics) == (&asked.0, &asked.1));
+        let before = last.and_then(|(_, table)| table.finished.learned.get());
+        let rest = before.map(|_| *extent);
+        let plan = TablePlan::onto(&asked.0, physics, extent, Rows::default(), before.map(|table| &**table))?;
+        let table = PlannedTable { extent: rest, ..plan.into() };
         self.0 = Some((asked, table.clone()));
         Ok(table)
     }
@@ -53,14 +61,19 @@ impl Tables {
 
 impl From<TablePlan> for PlannedTable {
     fn from(plan: TablePlan) -> Self {
-        Self { plan: plan.into(), finished: Arc::default(), asks: true }
+        Self { plan: plan.into(), finished: Arc::default(), asks: true, extent: None }
     }
 }
 
 impl PlannedTable {
-    /// The rows for the models; none if the table was finished before.
-    pub fn rows(&self) -> Rows {
-        if self.asks { self.plan.rows().clone() } else { Rows::default() }
+    /// Takes the rows for the models; none if the table was finished before.
+    pub fn take_rows(&mut self) -> Rows {
+        match Arc::get_mut(&mut self.plan) {
+            // No other plan asks them.
+            Some(plan) => plan.take_rows(),
+            None if self.asks => self.plan.rows().clone(),
+            None => Rows::default(),
+        }
     }
 
     /// The table. `None` if `efficiencies` does not answer every row of the plan.
@@ -72,7 +85,14 @@ impl PlannedTable {
         if let Some(table) = finished.get() {
             return Some(table.clone());
         }
-        let table = Arc::new(self.plan.finish(efficiencies)?);
+        let table = match (efficiencies, &self.extent) {
+            (Efficiencies::Roofline, Some(extent)) => {
+                let TablePlan { setup, physics, .. } = &*self.plan;
+                TablePlan::onto(setup, physics, extent, Rows::none(), None).ok()?.finish(efficiencies)?
+            }
+            _ => self.plan.finish(efficiencies)?,
+        };
+        let table = Arc::new(table);
         Some(finished.get_or_init(|| table).clone())
     }
 }

@@ -5,10 +5,12 @@
 //! positions with logits, drafting sequences, or the lengths of prompts or of decoding sequences. Each group has
 //! its own grid, so a mixed step costs six lookups.
 
+mod extent;
 mod grid;
 mod hosted;
 mod lengths;
 mod memo;
+mod points;
 mod rows;
 mod work;
 
@@ -25,62 +27,16 @@ use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::PowerModel;
 use crate::units::{Bytes, Seconds};
 
+pub use extent::{Extent, Phases};
+use grid::Grid;
 pub use grid::octaves;
-use grid::{Axis, Grid, every_point};
 pub use hosted::Hosted;
 use hosted::Recent;
 pub use lengths::Prompts;
 pub use memo::{PlannedTable, Tables};
-use rows::{numbers, rounded};
+use points::Points;
+use rows::numbers;
 pub use work::Work;
-
-/// The largest steps a table has to cover, per rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
-    /// Tokens per step.
-    pub tokens: u64,
-    /// Decoding sequences.
-    pub sequences: u64,
-    /// Tokens of a sequence, prompt plus output.
-    pub length: u64,
-    /// New tokens of a prompt per step.
-    pub prompt: u64,
-    pub phases: Phases,
-}
-
-/// The phases that occur: a pool's workers have only one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Phases {
-    #[default]
-    Both,
-    Prefill,
-    Decode,
-}
-
-impl Extent {
-    /// Rounded up so that tables of a setup with other sequences, tokens and lengths share their points: a change of the
-    /// form then asks the models for hardly any row they have not answered.
-    pub fn on_points(self) -> Self {
-        Self {
-            tokens: rounded(self.tokens),
-            sequences: self.sequences.next_power_of_two(),
-            length: lengths::rounded(self.length),
-            prompt: lengths::rounded(self.prompt),
-            ..self
-        }
-    }
-
-    /// The smallest extent that covers both.
-    pub fn joined(&self, other: &Self) -> Self {
-        Self {
-            tokens: self.tokens.max(other.tokens),
-            sequences: self.sequences.max(other.sequences),
-            length: self.length.max(other.length),
-            prompt: self.prompt.max(other.prompt),
-            phases: if self.phases == other.phases { self.phases } else { Phases::Both },
-        }
-    }
-}
 
 /// Points per octave of sequences and lengths.
 const SEQUENCES: u32 = 4;
@@ -112,13 +68,6 @@ pub struct TablePlan {
     copies: Seconds,
 }
 
-/// The points of a grid, each with its calls.
-#[derive(Debug, Clone)]
-struct Points {
-    axes: Vec<Axis>,
-    steps: Vec<PlannedStep>,
-}
-
 /// Step times of one setup.
 #[derive(Debug, Clone)]
 pub struct StepTable {
@@ -141,10 +90,11 @@ impl TablePlan {
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
     pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
-        Self::onto(setup, physics, extent, Rows::default())
+        Self::onto(setup, physics, extent, Rows::default(), None)
     }
 
-    /// The same, adding its rows to `rows`.
+    /// The same, adding its rows to `rows`. What is at the points of a learned table `before` of the same setup is taken
+    /// from there.
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
@@ -153,11 +103,12 @@ impl TablePlan {
         physics: &Physics,
         extent: &Extent,
         mut rows: Rows,
+        before: Option<&StepTable>,
     ) -> Result<Self, MissingFigure> {
-        let mut points = |scope, axes: &[Vec<u64>], batch: fn(&[u64]) -> Batch| {
-            let step = |at: Vec<u64>| PlannedStep::of_scope(setup, physics, batch(&at), &mut rows, scope);
-            let steps = every_point(axes).into_iter().map(step).collect::<Result<_, _>>()?;
-            Ok(Points { axes: axes.iter().map(|axis| logarithmic(axis)).collect(), steps })
+        type Of = fn(&Parts<Grid>) -> &Grid;
+        let mut points = |scope, of: Of, axes: &[Vec<u64>], batch: fn(&[u64]) -> Batch| {
+            let step = |at: &[u64]| PlannedStep::of_scope(setup, physics, batch(at), &mut rows, scope);
+            Points::new(axes, before.map(|table| of(&table.parts)), step)
         };
         let (longest, newest) = (extent.length.max(SHORTEST), extent.prompt.max(SHORTEST));
         let verified = 1 + u64::from(setup.drafts.drafted);
@@ -177,16 +128,37 @@ impl TablePlan {
             Phases::Both | Phases::Prefill => (news, pasts, counts),
         };
         let parts = Parts {
-            tokens: points(Scope::Tokens, &[numbers(extent.tokens)], |at| alike(1, at[0], 0))?,
-            experts: points(Scope::Experts, &[of_all], |at| Batch::default().pooling(at[0]))?,
-            logits: points(Scope::Logits, &[verifying], |at| alike(at[0], 1, 1))?,
-            drafts: points(Scope::Drafts, &[numbers(extent.sequences)], |at| alike(at[0], 1, 1))?,
-            decodes: points(Scope::Lengths(Phase::Decode), &[decoding, contexts], |at| {
-                alike(at[0], 1, at[1])
-            })?,
-            prompts: points(Scope::Lengths(Phase::Prefill), &[news, pasts, counts], |at| {
-                alike(at[2], at[0], at[1])
-            })?,
+            tokens: points(
+                Scope::Tokens,
+                |of| &of.tokens,
+                &[numbers(extent.tokens)],
+                |at| alike(1, at[0], 0),
+            )?,
+            experts: points(
+                Scope::Experts,
+                |of| &of.experts,
+                &[of_all],
+                |at| Batch::default().pooling(at[0]),
+            )?,
+            logits: points(Scope::Logits, |of| &of.logits, &[verifying], |at| alike(at[0], 1, 1))?,
+            drafts: points(
+                Scope::Drafts,
+                |of| &of.drafts,
+                &[numbers(extent.sequences)],
+                |at| alike(at[0], 1, 1),
+            )?,
+            decodes: points(
+                Scope::Lengths(Phase::Decode),
+                |of| &of.decodes,
+                &[decoding, contexts],
+                |at| alike(at[0], 1, at[1]),
+            )?,
+            prompts: points(
+                Scope::Lengths(Phase::Prefill),
+                |of| &of.prompts,
+                &[news, pasts, counts],
+                |at| alike(at[2], at[0], at[1]),
+            )?,
         };
         let launches = PlannedStep::launches(setup, physics);
         let copies = copies(setup, physics)?;
@@ -205,12 +177,10 @@ impl TablePlan {
         std::mem::take(&mut self.rows)
     }
 
-    /// The table. `None` if `efficiencies` does not answer every row of the plan.
+    /// The table. `None` if `efficiencies` does not answer every row of the plan, or the ideals of a plan that takes over
+    /// learned times.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
-        let grid = |points: &Points| {
-            let spent = |step: &PlannedStep| step.spent(&self.setup, &self.physics, efficiencies);
-            Grid::new(points.axes.clone(), points.steps.iter().map(spent).collect::<Option<_>>()?)
-        };
+        let grid = |points: &Points| points.finish(&self.setup, &self.physics, efficiencies);
         let Parts { tokens, experts, logits, drafts, prompts, decodes } = &*self.parts;
         let parts = Parts {
             tokens: grid(tokens)?,
@@ -260,12 +230,6 @@ fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
 
 fn alike(count: u64, new: u64, past: u64) -> Batch {
     Batch::of(Sequences { count, new, past })
-}
-
-/// An axis from zero holds cached tokens.
-fn logarithmic(points: &[u64]) -> Axis {
-    let offset = if points.first() == Some(&0) { lengths::PAST_OFFSET } else { 0.0 };
-    Axis::new(points.iter().map(|&point| point as f64), offset)
 }
 
 impl StepTable {
