@@ -193,6 +193,9 @@ pub struct Engine {
     /// Set for the versions that these records are of.
     #[serde(skip)]
     pub computes_older_delta_rules: bool,
+    /// Tokens of the largest step with prompts that replays a CUDA graph, if a run was not started with the default.
+    #[serde(skip)]
+    pub graph_tokens: Option<u32>,
     /// Server time spent on the template of each chat request, by version.
     #[serde(default)]
     pub chat_templates: Vec<ChatTemplate>,

@@ -13,6 +13,9 @@ constants!("graphs": step, most_tokens);
 /// the largest graph, and pads all ranks to the busiest only in those steps (its pull requests 34102 and 46428). The
 /// other engines launch such steps kernel by kernel.
 pub(super) fn mixed_graph(setup: &Setup) -> u64 {
+    if let Some(tokens) = setup.engine.graph_tokens {
+        return u64::from(tokens);
+    }
     match setup.engine.scheduler.batching {
         Batching::MixedChunks => (constants().most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
         Batching::PrefillFirst | Batching::InFlight => 0,

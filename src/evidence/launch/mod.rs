@@ -270,6 +270,14 @@ impl LaunchSettings {
         self.requests_per_client.saturating_mul(clients)
     }
 
+    /// Tokens of the largest step with prompts that replays a CUDA graph.
+    pub fn graph_tokens(&self) -> u32 {
+        match self.graphs {
+            Graphs::DecodeOnly => 0,
+            Graphs::Piecewise | Graphs::FullAndPiecewise => self.graph_batch,
+        }
+    }
+
     /// How long prompts wait for others to join them while others decode (TensorRT-LLM without attention DP).
     pub fn batch_wait(&self) -> Option<BatchWait> {
         self.batch_wait.filter(|_| self.attention_dp != Some(true)).map(|wait| BatchWait {
