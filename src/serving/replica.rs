@@ -3,23 +3,43 @@
 use super::report::Memory;
 use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
+use crate::config::model::{Attention, Blocks};
 use crate::config::{Batching, Figure, HostTime, Setup, Support};
 use crate::kernels::constants;
 use crate::units::{GIB, Seconds};
 
-constants!("graphs": step, most_tokens);
+constants!("graphs": step, most_tokens, latent_tokens);
 
-/// Tokens of the largest prefill step that replays a CUDA graph: vLLM captures up to twice its sequences, limited by
-/// the largest graph, and pads all ranks to the busiest only in those steps (its pull requests 34102 and 46428). The
-/// other engines launch such steps kernel by kernel.
+/// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures up to twice its
+/// sequences, limited by the largest graph, and pads all ranks to the busiest only in those steps (its pull requests
+/// 34102 and 46428). SGLang captures up to its chunk size, with latent attention less, and only what its
+/// `piecewise_cuda_graph` supports. TensorRT-LLM launches prompts kernel by kernel.
 pub(super) fn mixed_graph(setup: &Setup) -> u64 {
     if let Some(tokens) = setup.engine.graph_tokens {
         return u64::from(tokens);
     }
+    let constants = constants();
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks => (constants().most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
+        Batching::MixedChunks => (constants.most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
+        Batching::PrefillFirst if captures_prompts(setup) => {
+            let latent = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Mla(_)));
+            let most =
+                if setup.model.blocks.iter().any(latent) { constants.latent_tokens } else { f64::INFINITY };
+            (most as u64).min(u64::from(setup.token_budget))
+        }
         Batching::PrefillFirst | Batching::InFlight => 0,
     }
+}
+
+/// What SGLang's graphs of prompts support.
+fn captures_prompts(setup: &Setup) -> bool {
+    let indexed =
+        |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
+    setup.dp * setup.pp == 1
+        && setup.drafts.drafted == 0
+        && setup.model.encoder.is_none()
+        && !setup.gpu.arch.is_amd()
+        && !setup.model.blocks.iter().any(indexed)
 }
 
 /// The scheduler of one replica of `setup`, with the engine's rules and the KV cache size.

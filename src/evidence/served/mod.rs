@@ -94,7 +94,7 @@ impl ServedRun {
             "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted} {:?}",
             weights.id(),
             kv.id(),
-            self.setup.engine.graph_tokens
+            (self.setup.engine.graph_tokens, self.setup.engine.waits_for_delta_rules)
         )
     }
 
@@ -195,7 +195,7 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
             setup.engine.launch_experts_of(version);
         }
     }
-    setup.engine.graph_tokens = Some(launch.graph_tokens());
+    setup.engine.graph_tokens = launch.graph_tokens(case);
     if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = fused;
     }

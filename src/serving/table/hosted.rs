@@ -116,7 +116,7 @@ impl<'a> Hosted<'a> {
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
         let tokens = ranks.iter().map(Work::tokens).fold(0.0, f64::max);
         let replayed = prefill && tokens <= self.table.mixed_graph;
-        let launches = if replayed { 0.0 } else { self.table.launches };
+        let launches = self.table.launches[usize::from(replayed)];
         let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
         // The images of all prompts are encoded together.
         let begins = ranks.iter().any(|work| work.begun > 0.0);
@@ -124,7 +124,7 @@ impl<'a> Hosted<'a> {
         let work = HostWork {
             launches: (prefill || self.table.decodes_eagerly).then_some(launches + images),
             sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
-            ahead: self.ahead,
+            ahead: self.ahead && !(prefill && self.table.waits),
         };
         let host = host_time(self.host, work, kernels)?;
         Some((kernels + host, joules))
