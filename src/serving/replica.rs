@@ -135,10 +135,26 @@ pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::check;
+    use crate::config::link::decode;
 
     #[test]
     fn graphs_end_at_the_largest_batch() {
         assert_eq!(graph_sizes(1), [1]);
         assert_eq!(graph_sizes(20), [1, 2, 4, 8, 16, 20]);
+    }
+
+    #[test]
+    fn prompts_replay_graphs_where_the_engine_captures_them() {
+        let most = |link: &str| {
+            let setup = check(&decode(link).0.scenario, catalog()).0;
+            mixed_graph(&setup.expect("checked"))
+        };
+        assert_eq!(most("v=1&m=qwen3-32b&tp=4"), 512);
+        assert_eq!(most("v=1&m=qwen3-32b&tp=4&e=trtllm"), 0);
+        assert_eq!(most("v=1&m=qwen3-32b&tp=4&e=sglang"), 8192, "the chunk size");
+        assert_eq!(most("v=1&m=deepseek-r1&g=b200&tp=8&e=sglang"), 2048, "latent attention");
+        assert_eq!(most("v=1&m=deepseek-r1&g=b200&dp=8&tp=1&e=sglang"), 0, "attention data parallelism");
     }
 }
