@@ -134,14 +134,14 @@ def fit(simulate, catalog):
         better = False
         for engine, constants in around.items():
             ids = [id for id in now if now[id]["engine"] == engine and all(id in there for _, there in moved)]
-            seen, measured = (times([now[id] for id in ids], what) for what in ("predicted", "measured"))
+            seen, measured = (times([now[id] for id in ids], what) for what in ("physics", "measured"))
             off = error(seen, measured)
             if engine in fitted and off >= fitted[engine]["error"]:
                 continue
             better = True
             steps = [hosts[engine][index] - constants[index] for index, (hosts, _) in enumerate(moved)]
             slopes = [
-                (times([there[id] for id in ids], "predicted") - seen) / step for step, (_, there) in zip(steps, moved)
+                (times([there[id] for id in ids], "physics") - seen) / step for step, (_, there) in zip(steps, moved)
             ]
             linear[engine] = (constants, seen, np.stack(slopes, -1), measured, [now[id] for id in ids])
             fitted.setdefault(engine, dict(cases=len(ids), error_before=off))

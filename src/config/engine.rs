@@ -190,9 +190,17 @@ pub struct Engine {
     pub older_experts: Vec<OlderExperts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_delta_rules: Option<OlderDeltaRules>,
-    /// Set for the versions that these records are of.
+    /// Until when the host waited for the GPU in steps with prompts of delta rules, so that nothing was scheduled ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta_rules_wait: Option<OlderDeltaRules>,
+    /// These two are set for the versions that these records are of.
     #[serde(skip)]
     pub computes_older_delta_rules: bool,
+    #[serde(skip)]
+    pub waits_for_delta_rules: bool,
+    /// Tokens of the largest step with prompts that replays a CUDA graph, if a run was not started with the default.
+    #[serde(skip)]
+    pub graph_tokens: Option<u32>,
     /// Server time spent on the template of each chat request, by version.
     #[serde(default)]
     pub chat_templates: Vec<ChatTemplate>,

@@ -51,8 +51,9 @@ pub struct OlderExperts {
     pub source: String,
 }
 
-/// Until when delta rules with a decay for each head read copies of queries, keys and values, and gates and output gates
-/// were projected apart from them unless the checkpoint joins them.
+/// Until when delta rules were computed in another way: for `older_delta_rules`, those with a decay for each head read
+/// copies of queries, keys and values, and gates and output gates were projected apart from them unless the checkpoint
+/// joins them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderDeltaRules {
@@ -101,8 +102,11 @@ impl Engine {
 
     /// Switches to the kernels around delta rules that `version` launched. A version without a number keeps the present ones.
     pub fn compute_delta_rules_of(&mut self, version: &Version) {
-        let older = self.older_delta_rules.as_ref().is_some_and(|older| *version < older.before);
-        self.computes_older_delta_rules = older && version.is_numbered();
+        let holds = |record: &Option<OlderDeltaRules>| {
+            version.is_numbered() && record.as_ref().is_some_and(|older| *version < older.before)
+        };
+        self.computes_older_delta_rules = holds(&self.older_delta_rules);
+        self.waits_for_delta_rules = holds(&self.delta_rules_wait);
     }
 
     /// Every version is before none.

@@ -3,20 +3,43 @@
 use super::report::Memory;
 use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
+use crate::config::model::{Attention, Blocks};
 use crate::config::{Batching, Figure, HostTime, Setup, Support};
 use crate::kernels::constants;
 use crate::units::{GIB, Seconds};
 
-constants!("graphs": step, most_tokens);
+constants!("graphs": step, most_tokens, latent_tokens);
 
-/// Tokens of the largest prefill step that replays a CUDA graph: vLLM captures up to twice its sequences, limited by
-/// the largest graph, and pads all ranks to the busiest only in those steps (its pull requests 34102 and 46428). The
-/// other engines launch such steps kernel by kernel.
+/// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures up to twice its
+/// sequences, limited by the largest graph, and pads all ranks to the busiest only in those steps (its pull requests
+/// 34102 and 46428). SGLang captures up to its chunk size, with latent attention less, and only what its
+/// `piecewise_cuda_graph` supports. TensorRT-LLM launches prompts kernel by kernel.
 pub(super) fn mixed_graph(setup: &Setup) -> u64 {
+    if let Some(tokens) = setup.engine.graph_tokens {
+        return u64::from(tokens);
+    }
+    let constants = constants();
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks => (constants().most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
+        Batching::MixedChunks => (constants.most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
+        Batching::PrefillFirst if captures_prompts(setup) => {
+            let latent = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Mla(_)));
+            let most =
+                if setup.model.blocks.iter().any(latent) { constants.latent_tokens } else { f64::INFINITY };
+            (most as u64).min(u64::from(setup.token_budget))
+        }
         Batching::PrefillFirst | Batching::InFlight => 0,
     }
+}
+
+/// What SGLang's graphs of prompts support.
+fn captures_prompts(setup: &Setup) -> bool {
+    let indexed =
+        |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
+    setup.dp * setup.pp == 1
+        && setup.drafts.drafted == 0
+        && setup.model.encoder.is_none()
+        && !setup.gpu.arch.is_amd()
+        && !setup.model.blocks.iter().any(indexed)
 }
 
 /// The scheduler of one replica of `setup`, with the engine's rules and the KV cache size.
@@ -112,10 +135,26 @@ pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::check;
+    use crate::config::link::decode;
 
     #[test]
     fn graphs_end_at_the_largest_batch() {
         assert_eq!(graph_sizes(1), [1]);
         assert_eq!(graph_sizes(20), [1, 2, 4, 8, 16, 20]);
+    }
+
+    #[test]
+    fn prompts_replay_graphs_where_the_engine_captures_them() {
+        let most = |link: &str| {
+            let setup = check(&decode(link).0.scenario, catalog()).0;
+            mixed_graph(&setup.expect("checked"))
+        };
+        assert_eq!(most("v=1&m=qwen3-32b&tp=4"), 512);
+        assert_eq!(most("v=1&m=qwen3-32b&tp=4&e=trtllm"), 0);
+        assert_eq!(most("v=1&m=qwen3-32b&tp=4&e=sglang"), 8192, "the chunk size");
+        assert_eq!(most("v=1&m=deepseek-r1&g=b200&tp=8&e=sglang"), 2048, "latent attention");
+        assert_eq!(most("v=1&m=deepseek-r1&g=b200&dp=8&tp=1&e=sglang"), 0, "attention data parallelism");
     }
 }

@@ -5,12 +5,12 @@ use crate::config::kernels::{KernelName, LatentKernel};
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::graph::{self, Batch, Block, Call, Layout, Scope, pass, pass_of};
+use crate::graph::{self, Batch, Block, Call, Layout, Phase, Scope, pass, pass_of};
 use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
-use super::replica::{decides_ahead, decodes_eagerly};
+use super::replica::{decides_ahead, decodes_eagerly, mixed_graph};
 use super::sim::Spent;
 
 /// How a planned call is timed.
@@ -92,6 +92,12 @@ impl PlannedStep {
         launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
     }
 
+    /// Those of them that a graph of a step with prompts leaves out: attention, and what else depends on lengths.
+    pub fn launches_between(setup: &Setup, physics: &Physics) -> f64 {
+        let scope = Scope::Lengths(Phase::Prefill);
+        launches(&pass_of(&setup.model, &layout(setup, physics), &Batch::prefill(&[1]), scope))
+    }
+
     /// The time of all calls in sequence. `None` if `efficiencies` does not answer some of them.
     pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
         Some(Seconds(self.spent(setup, physics, efficiencies)?.seconds))
@@ -134,8 +140,12 @@ impl PlannedStep {
             Efficiencies::Roofline => StepTime::of_kernels(kernels),
             Efficiencies::Learned(_) => {
                 let prefill = self.batch.sequences.iter().any(|group| !group.decodes());
+                let tokens: u64 = self.batch.sequences.iter().map(|group| group.count * group.new).sum();
+                let replayed = prefill && tokens <= mixed_graph(setup);
+                let own = |call: &&Call| !replayed || call.scope == Scope::Lengths(Phase::Prefill);
+                let own = self.calls.iter().map(|call| &call.call).filter(own);
                 let work = HostWork {
-                    launches: (prefill || decodes_eagerly(setup)).then(|| self.own_launches()),
+                    launches: (prefill || decodes_eagerly(setup)).then(|| launches(own)),
                     sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
                     ahead: decides_ahead(setup),
                 };

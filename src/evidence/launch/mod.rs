@@ -270,6 +270,21 @@ impl LaunchSettings {
         self.requests_per_client.saturating_mul(clients)
     }
 
+    /// Tokens of the largest step with prompts that replays a CUDA graph; none if the engine decides.
+    pub fn graph_tokens(&self, case: &ServedCase) -> Option<u32> {
+        let version = case.engine_version.as_ref().filter(|version| version.is_numbered());
+        match self.graphs {
+            // SGLang captures prompts by default from 0.5.10 on.
+            Graphs::DecodeOnly if case.engine == "sglang" => {
+                version.is_none_or(|version| *version < Version::from("0.5.10")).then_some(0)
+            }
+            Graphs::DecodeOnly => Some(0),
+            // Measured runs of TensorRT-LLM do not show it.
+            Graphs::FullAndPiecewise if case.engine == "trtllm" => Some(0),
+            Graphs::Piecewise | Graphs::FullAndPiecewise => Some(self.graph_batch),
+        }
+    }
+
     /// How long prompts wait for others to join them while others decode (TensorRT-LLM without attention DP).
     pub fn batch_wait(&self) -> Option<BatchWait> {
         self.batch_wait.filter(|_| self.attention_dp != Some(true)).map(|wait| BatchWait {

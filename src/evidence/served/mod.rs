@@ -91,9 +91,10 @@ impl ServedRun {
         let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
         let attention = choice.map(|choice| &choice.attention_decode);
         format!(
-            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted}",
+            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted} {:?}",
             weights.id(),
-            kv.id()
+            kv.id(),
+            (self.setup.engine.graph_tokens, self.setup.engine.waits_for_delta_rules)
         )
     }
 
@@ -194,6 +195,7 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
             setup.engine.launch_experts_of(version);
         }
     }
+    setup.engine.graph_tokens = launch.graph_tokens(case);
     if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = fused;
     }

@@ -112,15 +112,19 @@ impl<'a> Hosted<'a> {
     fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
         let Spent { seconds, joules } = self.table.spent(ranks, &self.recent);
         let kernels = Seconds(seconds);
+        // Steps with few prompt tokens replay a graph, but for their attention.
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
+        let tokens = ranks.iter().map(Work::tokens).fold(0.0, f64::max);
+        let replayed = prefill && tokens <= self.table.mixed_graph;
+        let launches = self.table.launches[usize::from(replayed)];
         let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
         // The images of all prompts are encoded together.
         let begins = ranks.iter().any(|work| work.begun > 0.0);
         let images = if begins { self.table.image_launches } else { 0.0 };
         let work = HostWork {
-            launches: (prefill || self.table.decodes_eagerly).then_some(self.table.launches + images),
+            launches: (prefill || self.table.decodes_eagerly).then_some(launches + images),
             sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
-            ahead: self.ahead,
+            ahead: self.ahead && !(prefill && self.table.waits),
         };
         let host = host_time(self.host, work, kernels)?;
         Some((kernels + host, joules))

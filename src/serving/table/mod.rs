@@ -64,7 +64,7 @@ pub struct TablePlan {
     rows: Rows,
     /// The images of a prompt.
     images: PlannedStep,
-    launches: f64,
+    launches: [f64; 2],
     copies: Seconds,
 }
 
@@ -72,7 +72,8 @@ pub struct TablePlan {
 #[derive(Debug, Clone)]
 pub struct StepTable {
     parts: Parts<Grid>,
-    launches: f64,
+    /// Kernels launched in a step with prompts: without a graph, and between the pieces of one.
+    launches: [f64; 2],
     /// Encoding the images of a prompt that begins, on one GPU, and the kernels launched for it.
     images: Spent,
     image_launches: f64,
@@ -81,6 +82,8 @@ pub struct StepTable {
     /// As [`mixed_graph`].
     mixed_graph: f64,
     decodes_eagerly: bool,
+    /// The host waits for the GPU in steps with prompts.
+    waits: bool,
     /// GPUs of a stage, and their maximum total power beyond idle.
     gpus: f64,
     room: f64,
@@ -160,7 +163,7 @@ impl TablePlan {
                 |at| alike(at[2], at[0], at[1]),
             )?,
         };
-        let launches = PlannedStep::launches(setup, physics);
+        let launches = [PlannedStep::launches(setup, physics), PlannedStep::launches_between(setup, physics)];
         let copies = copies(setup, physics)?;
         let images = PlannedStep::of_images(setup, physics, &mut rows)?;
         let parts = Arc::new(parts);
@@ -198,6 +201,7 @@ impl TablePlan {
             Efficiencies::Learned(_) => self.copies,
         };
         let images = self.images.spent(&self.setup, &self.physics, efficiencies)?;
+        let delta = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Delta(_)));
         let (launches, image_launches) = (self.launches, self.images.own_launches());
         Some(StepTable {
             parts,
@@ -207,6 +211,7 @@ impl TablePlan {
             copies,
             mixed_graph,
             decodes_eagerly: decodes_eagerly(&self.setup),
+            waits: self.setup.engine.waits_for_delta_rules && self.setup.model.blocks.iter().any(delta),
             gpus,
             room,
         })
