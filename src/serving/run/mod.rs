@@ -17,7 +17,7 @@ mod sweep;
 mod trace;
 
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
-pub use commands::Commands;
+pub use commands::{Commands, checkpoint_name};
 pub use lengths::requests;
 pub use lengths::{from_table, log_normal};
 pub use own::{OwnRuns, weigh};
