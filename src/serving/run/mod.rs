@@ -4,6 +4,7 @@
 //! A table of step times is planned and answered once, together with the plan; any number of runs then follow from
 //! it ([`Runner`]), and a [`Sweep`] picks the ones for a curve.
 
+mod apart;
 mod calibrated;
 mod commands;
 mod count;
@@ -181,15 +182,6 @@ impl Runner {
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
         self.run_of(&self.setup, load)
-    }
-
-    /// One run of `load` over this many replicas of the same layout: step times do not depend on their number. If
-    /// arrivals exceed capacity, capacity is the rate served in this run.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        self.corrected(&Setup { replicas, ..self.setup.clone() }, load)
     }
 
     fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
