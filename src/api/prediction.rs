@@ -84,7 +84,7 @@ pub struct Prediction {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Curve {
     pub points: Vec<Point>,
-    /// The largest load that meets the SLOs, if there are any.
+    /// The largest load that meets the SLOs, if there are any: clients start one after another, unlike those of the points.
     pub largest: Option<f64>,
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::yaml;
 use crate::config::{Arch, PrefillPool, Setup};
-use crate::serving::run::Commands;
+use crate::serving::run::{Commands, checkpoint_name};
 
 const PORT: u16 = 8000;
 
@@ -70,8 +70,8 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
         // Without the program, which Dynamo's replaces: everything from the model name on.
         let alone = Setup { prefill: None, ..setup.clone() };
         let words = shlex::split(&Commands::of(&alone).launch.replace("\\\n", " ")).unwrap_or_default();
-        let at =
-            words.iter().position(|word| *word == setup.model.name).ok_or("the command names no model")?;
+        let name = checkpoint_name(setup);
+        let at = words.iter().position(|word| *word == name).ok_or("the command names no model")?;
         let own = [model.to_owned()].into_iter().chain(words[at..].iter().cloned());
         let more = ["--disaggregation-mode", mode].into_iter().chain(transfer).map(str::to_owned);
         let args: Vec<String> = own.chain(more).collect();

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::request::{asked, number, repeated};
 use super::survey::Survey;
-use super::{Answer, Request, Search};
+use super::{Answer, Plan, Request, Search};
 use crate::config::inputs::{ANY, Range};
 use crate::config::link::Link;
 use crate::config::{Field, Issue, json};
-use crate::units::{Dollars, count};
+use crate::units::{Dollars, count, decimal};
 
 /// The question asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -200,17 +200,17 @@ impl Capacity {
     /// As text: the table of plans, followed by the answer to the question.
     pub fn to_table(&self) -> String {
         let mut lines = vec![self.answer.to_table()];
-        let gpus = self.answer.plans.first().map(|plan| plan.gpus);
-        lines.extend(self.most.map(|most| format!("most: {}", most.text(gpus))));
+        let best = self.answer.plans.first();
+        lines.extend(self.most.map(|most| format!("most: {}", most.text(best))));
         lines.extend(self.days.iter().map(Day::line));
         lines.join("\n")
     }
 }
 
 impl Most {
-    /// `these 8 GPUs serve up to 32 requests/s; at 32.7 a limit breaks`; `gpus` of the plan, if it is known.
-    pub fn text(&self, gpus: Option<u32>) -> String {
-        let these = match gpus {
+    /// `these 8 GPUs serve up to 32 requests/s; at 32.7 a limit breaks`; of the plan, if it is known.
+    pub fn text(&self, plan: Option<&Plan>) -> String {
+        let these = match plan.map(|plan| plan.gpus) {
             None => "the GPUs serve".to_owned(),
             Some(1) => "this GPU serves".to_owned(),
             Some(gpus) => format!("these {gpus} GPUs serve"),
@@ -222,7 +222,11 @@ impl Most {
         };
         let breaks =
             self.breaks_at.map_or(String::new(), |load| format!("; at {} a limit breaks", count(load)));
-        format!("{these} up to {} {unit}{breaks}", count(self.load))
+        let ramp = plan.and_then(|plan| plan.config.get(Field::Ramp.id())?.as_f64());
+        let start = ramp.map_or(String::new(), |seconds| {
+            format!(" that start one after another, over {} s", decimal(seconds))
+        });
+        format!("{these} up to {} {unit}{start}{breaks}", count(self.load))
     }
 }
 

@@ -97,6 +97,8 @@ fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
         one("goodput_share", Unit::Count, plan.map(|of| of.goodput_share)),
         one("keeps_with", Unit::Count, plan.map(|of| of.keeps_with)),
         one("headroom", Unit::Count, plan.map(|of| of.headroom)),
+        one("job", Unit::Seconds, plan.map(|of| of.job_seconds)),
+        one("job_dollars", Unit::Dollars, plan.map(|of| of.job_dollars)),
         one("dollars_per_hour", Unit::Dollars, plan.map(|of| of.dollars_per_hour)),
         one("dollars_per_hour_with_spare", Unit::Dollars, plan.map(|of| of.dollars_per_hour_with_spare)),
         one("dollars_per_million_input", Unit::Dollars, plan.map(|of| of.dollars_per_million_input)),

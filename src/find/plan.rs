@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::worth::{RankedBy, Worth};
 use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
-use crate::serving::run::{Bands, Power, Run};
+use crate::serving::run::{Bands, Power, Run, Runner};
 use crate::serving::sim::{Kept, Stats};
 use crate::units::Dollars;
 
@@ -54,6 +54,9 @@ pub struct Plan {
     pub dollars_per_million_output: Option<f64>,
     /// The cost over prompt and output tokens together.
     pub dollars_per_million_total: Option<f64>,
+    /// Seconds from the start of a job to its last answer, if the load is one; and dollars for all GPUs meanwhile.
+    pub job_seconds: Option<f64>,
+    pub job_dollars: Option<f64>,
     /// Seconds.
     pub ttft: Stats,
     /// `None` with one output token.
@@ -135,6 +138,13 @@ impl Found {
         self.ranked_by().rank(worth, self.run.sustained(self.run.metrics.output_per_s))
     }
 
+    /// Seconds that a job takes, and what it costs, where that is known.
+    pub fn job(&self) -> Option<(f64, Option<f64>)> {
+        let seconds = self.run.metrics.duration;
+        let dollars = self.worth().dollars().map(|hourly| hourly / 3600.0 * seconds);
+        self.ranked_by().is_of_job().then_some((seconds, dollars))
+    }
+
     /// GPUs in all.
     pub fn gpus(&self) -> u32 {
         let first = self.setup.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
@@ -169,6 +179,15 @@ impl Found {
         (self.run.metrics.e2e.mean.ln() * 100.0).round()
     }
 
+    /// With the start that `runner` tried its load with, so that its link gives the same run.
+    pub(super) fn begun(mut self, runner: Option<&Runner>) -> Self {
+        if let Some(Ok(tried)) = runner.map(|runner| runner.apart(self.replicas, self.setup.load)) {
+            self.setup.start = tried.start;
+            self.scenario.workload.start = tried.start;
+        }
+        self
+    }
+
     pub fn scenario(&self) -> Scenario {
         Scenario { replicas: self.replicas, ..self.scenario.clone() }
     }
@@ -201,6 +220,8 @@ impl Found {
             dollars_per_million_input: per_million(metrics.total_per_s - metrics.output_per_s),
             dollars_per_million_output: per_million(metrics.output_per_s),
             dollars_per_million_total: per_million(metrics.total_per_s),
+            job_seconds: self.job().map(|(seconds, _)| seconds),
+            job_dollars: self.job().and_then(|(_, dollars)| dollars),
             ttft: metrics.ttft,
             tpot: metrics.tpot,
             e2e: metrics.e2e,

@@ -227,24 +227,19 @@ impl Probe {
     }
 
     fn end(&mut self) -> Slice {
-        match (self.high.take(), self.runner.take()) {
-            (Some((replicas, run)), Some(runner)) => {
-                let one_less = self.broken.take().filter(|_| self.low + 1 == replicas && replicas > 1);
-                Slice::Found(Box::new(self.found(replicas, run, one_less)), Box::new(runner))
-            }
-            _ => {
-                let nearest = self.nearest.take();
-                Slice::Missed(
-                    nearest
-                        .map(|(replicas, run, broken)| Box::new((self.found(replicas, run, None), broken))),
-                )
-            }
+        if let Some((replicas, run)) = self.high.take() {
+            let one_less = self.broken.take().filter(|_| self.low + 1 == replicas && replicas > 1);
+            let found = Box::new(self.found(replicas, run, one_less));
+            return self.runner.take().map_or(Slice::Missed(None), |of| Slice::Found(found, Box::new(of)));
         }
+        let nearest = self.nearest.take();
+        let found = |(replicas, run, broken)| Box::new((self.found(replicas, run, None), broken));
+        Slice::Missed(nearest.map(found))
     }
 
     fn found(&self, replicas: u32, run: Run, one_less: Option<Broken>) -> Found {
         let BoundedLayout { scenario, setup, issues, .. } = self.layout.clone();
-        Found {
+        let found = Found {
             scenario,
             setup,
             issues,
@@ -254,7 +249,8 @@ impl Probe {
             worker_less: None,
             headroom: None,
             bands: None,
-        }
+        };
+        found.begun(self.runner.as_ref())
     }
 }
 

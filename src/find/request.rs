@@ -10,7 +10,7 @@ use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
 use crate::config::link::{BY_GPU, Find, Link, VARIES, ungrouped, unknown_name};
 use crate::config::measured::given;
-use crate::config::{Field, Issue, Load, Scenario, check, excerpt, json};
+use crate::config::{Field, Issue, Load, Scenario, Start, Workload, check, excerpt, json};
 
 /// Default number of plans.
 const PLANS: usize = 5;
@@ -263,6 +263,13 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
             false => "without a limit on TTFT, TPOT or E2E, every plan that keeps up with the load counts",
         };
         issues.push(Issue::warning(Field::SloTtft, text));
+    }
+    let Workload { load, start, requests, slos, .. } = &base.workload;
+    let of_clients = matches!(load, Load::Concurrency(2..) | Load::Sessions(2..));
+    if of_clients && *start == Start::AtOnce && requests.is_none() && slos.limits().next().is_some() {
+        let text = "clients start one after another, over about four answers' time (with think time), as independent \
+                    users do: the ramp of each plan. State a ramp to change that";
+        issues.push(Issue::note(Field::Ramp, text));
     }
     let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);
     let given = &base.overrides;

@@ -2,19 +2,28 @@
 
 use super::answer::Answer;
 use super::plan::Plan;
-use crate::units::{Seconds, chance, count, fixed, percent};
+use crate::units::{Dollars, Seconds, cents, count, fixed, judged, percent};
 
 const HEAD: [&str; 9] =
     ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "sure", "load", "why not first"];
+/// In place of TTFT and TPOT.
+const OF_JOB: [&str; 2] = ["job takes", "job costs"];
 
 impl Answer {
     /// One line per plan, followed by GPUs without one. TTFT and TPOT are means.
     pub fn to_table(&self) -> String {
         let plans = self.plans.iter().chain(self.nearest.iter().map(|nearest| &nearest.plan));
-        let rows: Vec<[String; 9]> = plans.map(row).collect();
+        let plans: Vec<&Plan> = plans.collect();
+        let mut head = HEAD;
+        if plans.iter().any(|plan| plan.job_seconds.is_some()) {
+            [head[3], head[4]] = OF_JOB;
+        }
+        let cost = |of: fn(&Plan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
+        let places = [cost(|plan| plan.dollars_per_hour), cost(|plan| plan.dollars_per_million_output)];
+        let rows: Vec<[String; 9]> = plans.iter().map(|plan| row(plan, places)).collect();
         let mut lines = Vec::new();
         if !rows.is_empty() {
-            lines.extend(in_columns(HEAD, rows));
+            lines.extend(in_columns(head, rows));
             lines.push(String::new());
             lines.extend(self.plans.first().map(|plan| format!("best: {}", plan.link)));
         }
@@ -37,20 +46,29 @@ pub fn in_columns<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Ve
     all.iter().map(line).collect()
 }
 
-fn row(plan: &Plan) -> [String; 9] {
-    let money = |dollars: Option<f64>| dollars.map_or("–".to_owned(), |dollars| fixed(dollars, 2));
+/// `places`: decimals of the price by the hour, and of that of a million tokens.
+fn row(plan: &Plan, places: [usize; 2]) -> [String; 9] {
+    let none = || "–".to_owned();
+    let money = |dollars: Option<f64>, places| dollars.map_or_else(none, |dollars| fixed(dollars, places));
+    let time = |seconds: f64| Seconds(seconds).print().to_string();
+    let [first, then] = match plan.job_seconds {
+        Some(seconds) => {
+            [time(seconds), plan.job_dollars.map_or_else(none, |cost| Dollars(cost).print().to_string())]
+        }
+        None => [time(plan.ttft.mean), plan.tpot.map_or_else(none, |tpot| time(tpot.mean))],
+    };
     let headroom = plan.headroom.map(|times| {
         let least = if plan.headroom_is_least { ">" } else { "" };
         format!("{least}{}x", fixed(times, 2))
     });
     [
         plan.name.clone(),
-        money(plan.dollars_per_hour),
-        money(plan.dollars_per_million_output),
-        Seconds(plan.ttft.mean).print().to_string(),
-        plan.tpot.map_or("–".to_owned(), |tpot| Seconds(tpot.mean).print().to_string()),
-        plan.goodput_share.map_or("–".to_owned(), |share| percent(share).to_string()),
-        plan.keeps_with.map_or("–".to_owned(), chance),
+        money(plan.dollars_per_hour, places[0]),
+        money(plan.dollars_per_million_output, places[1]),
+        first,
+        then,
+        plan.goodput_share.map_or_else(none, |share| percent(share).to_string()),
+        plan.keeps_with.map_or_else(none, judged),
         headroom.unwrap_or_else(|| format!("{}/s", count(plan.requests_per_s))),
         plan.behind.clone().unwrap_or_default(),
     ]

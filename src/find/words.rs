@@ -148,16 +148,20 @@ pub fn behind(found: &Found, first: &Found) -> String {
     let of_job = found.ranked_by().is_of_job();
     match (found.rank(), first.rank()) {
         (Worth::Dollars(own), Worth::Dollars(best)) if of_job && own > best * (1.0 + SAME) => format!(
-            "the job costs {} times as much: {} per million output tokens",
-            fixed(own / best, 2),
-            Dollars(own).print(),
+            "the job costs {} times as much{}",
+            times(own / best),
+            found.job().map_or(String::new(), |(seconds, dollars)| {
+                let dollars =
+                    dollars.map_or(String::new(), |dollars| format!(": {}", Dollars(dollars).print()));
+                format!("{dollars} in {}", Seconds(seconds).print())
+            }),
         ),
         (Worth::Gpus(own), Worth::Gpus(best)) if of_job && own > best * (1.0 + SAME) => {
-            format!("the job takes {} times as many GPU hours", fixed(own / best, 2))
+            format!("the job takes {} times as many GPU hours", times(own / best))
         }
         (Worth::Dollars(own_cost), Worth::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => format!(
             "costs {} times as much, {} per hour more for {}{less}",
-            fixed(own_cost / cost, 2),
+            times(own_cost / cost),
             Dollars(own_cost - cost).print(),
             counted(own, "GPU"),
         ),
@@ -183,6 +187,12 @@ pub fn behind(found: &Found, first: &Found) -> String {
             }
         }
     }
+}
+
+/// How many times as much, with as many decimals as it takes to see that it is more.
+fn times(factor: f64) -> String {
+    let tells = |places: &usize| fixed(factor, *places).trim_end_matches('0') != "1.";
+    fixed(factor, (2..MOST_DECIMALS).find(tells).unwrap_or(MOST_DECIMALS))
 }
 
 /// Costs within this are equal.

@@ -67,13 +67,18 @@ impl Worth {
 pub enum RankedBy {
     #[default]
     DollarsPerHour,
-    /// Of a job: its load is of a fixed size and may last as long as it takes, so the cost of all of it counts.
+    /// Of a job: its load is of a fixed size, so the cost of all of it counts, among plans that are done in time.
     DollarsPerMillionOutput,
 }
 
 impl RankedBy {
     pub fn of(load: Load, slos: Slos) -> Self {
-        let is_job = matches!(load, Load::Offline(_) | Load::Burst(_)) && slos.limits().next().is_none();
+        let is_job = match load {
+            // However soon it must be done.
+            Load::Offline(_) => true,
+            Load::Burst(_) => slos.limits().next().is_none(),
+            _ => false,
+        };
         if is_job { Self::DollarsPerMillionOutput } else { Self::DollarsPerHour }
     }
 

@@ -6,7 +6,7 @@ use super::sweep::weights_of;
 use super::{Block, Case, Span, Study, change};
 use crate::config::Scenario;
 use crate::config::link::Link;
-use crate::units::{chance, fixed};
+use crate::units::{self, fixed};
 
 /// Smallest saving worth a change: repeated runs of one configuration differ by as much.
 const LEAST_SAVING: f64 = 0.05;
@@ -30,7 +30,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let Some((cost, case)) = best(&all) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
-    let sure = sure(own, case).map_or(String::new(), |with| format!(", {} sure", chance(with)));
+    let sure = sure(own, case).map_or(String::new(), |with| format!(", {}", units::sure(with)));
     let converted = weights_of(&case.scenario) != weights_of(&own.scenario);
     let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
     let does = format!("{}: {}{sure}. {needs}", case.name, words(own, case, cost));

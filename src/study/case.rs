@@ -11,7 +11,7 @@ use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Phase;
 use crate::serving::report::{Headline, PassReport};
 use crate::serving::{Alternative, Report, elsewhere, finish, plan};
-use crate::units::chance;
+use crate::units::judged;
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -145,7 +145,7 @@ impl Case {
             return "No: overloaded".into();
         }
         self.meets_limits().map_or("–".into(), |meets| {
-            let with = self.keeps_with().map_or(String::new(), |with| format!(", {}", chance(with)));
+            let with = self.keeps_with().map_or(String::new(), |with| format!(", {}", judged(with)));
             format!("{}{with}", if meets { "Yes" } else { "No" })
         })
     }

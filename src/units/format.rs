@@ -203,9 +203,62 @@ pub fn chance(probability: f64) -> String {
     }
 }
 
+/// Probabilities from here on, and up to as much less than 1, are called likely and unlikely.
+pub const LIKELY: f64 = 2.0 / 3.0;
+
+/// A probability in a word.
+pub fn odds(probability: f64) -> &'static str {
+    match probability {
+        likely if likely >= LIKELY => "likely",
+        unlikely if unlikely <= 1.0 - LIKELY => "unlikely",
+        _ => "about even",
+    }
+}
+
+/// A probability with its word: `52 % (about even)`.
+pub fn judged(probability: f64) -> String {
+    format!("{} ({})", chance(probability), odds(probability))
+}
+
+/// The same of what someone is sure of: `52 % sure (about even)`.
+pub fn sure(probability: f64) -> String {
+    format!("{} sure ({})", chance(probability), odds(probability))
+}
+
+/// Decimals with which these amounts of dollars print differently: cents, tenths where one is small, and up to four more where
+/// cents would hide which is less.
+pub fn cents(amounts: impl Iterator<Item = f64>) -> usize {
+    let mut all: Vec<f64> = amounts.filter(|amount| amount.is_finite()).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let least = if all.iter().any(|amount| amount.abs() < 0.0995) { 3 } else { 2 };
+    let differ = |pair: &[f64], places| {
+        pair[1] - pair[0] <= pair[1].abs() * ALIKE || fixed(pair[0], places) != fixed(pair[1], places)
+    };
+    let tells = |&places: &usize| all.windows(2).all(|pair| differ(pair, places));
+    (least..MOST_CENTS).find(tells).unwrap_or(MOST_CENTS)
+}
+
+const MOST_CENTS: usize = 6;
+/// Amounts within this share of each other are equal.
+const ALIKE: f64 = 1e-5;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_have_the_decimals_that_tell_them_apart() {
+        let of = |amounts: &[f64]| cents(amounts.iter().copied());
+        assert_eq!(of(&[17.94, 37.66]), 2);
+        assert_eq!(of(&[0.4901, 0.4938, 0.65]), 3);
+        assert_eq!(of(&[0.032_41, 0.032_44]), 5);
+        assert_eq!(of(&[2.0, 2.0, 2.0 + 1e-9]), 2, "equal ones stay short");
+    }
+
+    #[test]
+    fn chances_have_one_word_each() {
+        assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 % (likely)", "52 % (about even)", "20 % (unlikely)"]);
+    }
 
     #[test]
     fn nothing_is_certain() {

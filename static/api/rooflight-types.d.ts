@@ -292,7 +292,7 @@ export type Config = {
 /** A curve over loads. */
 export type Curve = {
   points: Array<Point>;
-  /** The largest load that meets the SLOs, if there are any. */
+  /** The largest load that meets the SLOs, if there are any: clients start one after another, unlike those of the points. */
   largest: number | null;
 };
 
@@ -808,6 +808,9 @@ export type Plan = {
   dollars_per_million_output: number | null;
   /** The cost over prompt and output tokens together. */
   dollars_per_million_total: number | null;
+  /** Seconds from the start of a job to its last answer, if the load is one; and dollars for all GPUs meanwhile. */
+  job_seconds: number | null;
+  job_dollars: number | null;
   /** Seconds. */
   ttft: Stats;
   /** `None` with one output token. */

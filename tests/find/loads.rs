@@ -1,6 +1,9 @@
 //! The most load that a fleet takes, and the replicas of a day.
 
+use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::Field;
+use rooflight::efficiency::Efficiencies;
+use rooflight::find::Capacity;
 
 use super::{capacity, plan, small};
 
@@ -22,17 +25,44 @@ fn the_most_load_of_a_fleet_or_budget_is_found() {
     let two = with(r#""rate": "most""#, r#""budget_dollars": 5.4"#).most.expect("some").load;
     let one = with(r#""rate": "most""#, r#""budget_dollars": 2.7"#).most.expect("some").load;
     assert!((two / most.load - 1.0).abs() < 1e-9 && (0.4..0.6).contains(&(one / two)), "{one} {two}");
-    let clients = with(r#""concurrency": "most""#, r#""budget_gpus": 1"#).most.expect("some");
-    assert!(
-        clients.load.fract() == 0.0 && clients.field == Field::Concurrency && clients.load > 1.0,
-        "{clients:?}"
-    );
-    let said = [most.text(Some(best.gpus)), clients.text(Some(1))];
+    let clients = with(r#""concurrency": "most""#, r#""budget_gpus": 1"#);
+    let users = clients.most.expect("some");
+    assert!(users.load.fract() == 0.0 && users.field == Field::Concurrency && users.load > 1.0, "{users:?}");
+    let said = [most.text(Some(best)), clients.most.expect("some").text(clients.answer.plans.first())];
     assert!(said[0].contains("2 GPUs") && said[0].contains("requests/s; at "), "{said:?}");
-    assert!(said[1].starts_with("this GPU serves up to ") && said[1].contains(" clients"), "{said:?}");
+    assert!(said[1].starts_with("this GPU serves up to ") && said[1].contains(" clients; at "), "{said:?}");
     // No load at all keeps to these.
     let none = capacity(&small(r#""rate": "most", "slo_tpot": 0.1, "gpu": "h100-sxm", "budget_gpus": 1"#));
     assert!(none.most.is_none() && none.answer.plans.is_empty() && none.answer.nearest.is_some());
+}
+
+/// A load test starts all clients at once; the users of a service do not.
+#[test]
+fn users_do_not_all_start_at_once() {
+    const ASKED: &str = r#""model": "llama-3.1-8b", "isl": 512, "osl": 64, "engine": "vllm", "pp": 1, "slo_ttft": 300,
+        "slo_tpot": 40, "gpu": "h100-sxm", "tp": 1, "budget_gpus": 1, "plans": 1"#;
+    let asked = |load: &str| capacity(&format!("{{{load}, {ASKED}}}"));
+    let load = |found: &Capacity| found.most.expect("some load is taken").load;
+    let service = asked(r#""concurrency": "most""#);
+    // As many as a long ramp allows.
+    let ramped = asked(r#""concurrency": "most", "ramp": 8, "requests": 5000"#);
+    assert!((load(&service) / load(&ramped) - 1.0).abs() < 0.25, "{} {}", load(&service), load(&ramped));
+    // A stated number of requests is of a test.
+    let clients = load(&service);
+    let test = plan(&format!(r#"{{"concurrency": {clients}, "requests": 1000, {ASKED}}}"#));
+    assert!(test.plans.is_empty() && test.nearest.is_some(), "{:?}", test.plans);
+    let said = service.most.expect("some").text(service.answer.plans.first());
+    assert!(said.contains(" clients that start one after another, over "), "{said}");
+    // The plan's link gives the plan's numbers: it holds the ramp.
+    let best = &service.answer.plans[0];
+    assert!(best.config["ramp"].as_f64().is_some_and(|seconds| seconds >= 1.0), "{}", best.config);
+    let opened =
+        ParsedScenario::read(&best.link).predict(&Options::default(), |_| Ok(Efficiencies::Roofline));
+    let run = opened.report.and_then(|report| report.run).expect("a run");
+    assert_eq!((run.metrics.ttft, run.keeps()), (best.ttft, Some(true)));
+    // Users of sessions likewise.
+    let sessions = asked(r#""sessions": "most", "turns": 3, "think_time": 2"#);
+    assert!(sessions.answer.plans[0].config["ramp"].as_f64() > Some(8.0), "{:?}", sessions.most);
 }
 
 #[test]

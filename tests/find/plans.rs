@@ -202,10 +202,21 @@ fn a_job_is_ranked_by_what_all_of_it_costs() {
     assert!(answer.plans[0].gpus > 1, "the dearer by the hour: {}", answer.plans[0].name);
     let behind = answer.plans[1].behind.as_deref().unwrap_or_default();
     assert!(behind.starts_with("the job costs "), "{behind}");
-    // With a limit on time, it is one load among others.
-    let limited = format!(r#"{{{asked}: "llama-3.3-70b-instruct", "weights": "fp8", "slo_e2e": 600000}}"#);
-    let limited = plan(&limited);
-    assert_eq!((limited.plans[0].gpus, limited.ranked_by), (1, RankedBy::DollarsPerHour));
+    // Likewise among those that are done in time.
+    let seconds = |answer: &Answer| answer.plans[0].job_seconds.expect("a job");
+    let deadline = seconds(&answer) * 600.0;
+    let limited = plan(&format!(
+        r#"{{{asked}: "llama-3.3-70b-instruct", "weights": "fp8", "slo_e2e": {deadline}, "slo_share": 1}}"#
+    ));
+    assert_eq!(limited.ranked_by, RankedBy::DollarsPerMillionOutput);
+    assert!(limited.plans[0].replicas > 1 && seconds(&limited) * 1e3 <= deadline, "{:?}", limited.plans[0]);
+    for plan in answer.plans.iter().chain(&limited.plans) {
+        let cost =
+            plan.dollars_per_hour.zip(plan.job_seconds).map(|(hourly, seconds)| hourly * seconds / 3600.0);
+        assert!((plan.job_dollars.expect("a price") / cost.expect("a price") - 1.0).abs() < 1e-9);
+    }
+    let text = limited.to_table();
+    assert!(text.contains("job takes") && text.contains("job costs") && !text.contains("TTFT "), "{text}");
 }
 
 #[test]
@@ -230,7 +241,7 @@ fn a_stopped_search_counts_the_remaining_layouts() {
 }
 
 /// Fleets whose best plan a search without bounds confirms.
-const TASKS: [&str; 7] = [
+const TASKS: [&str; 8] = [
     r#""rate": 12, "slo_ttft": 800, "slo_tpot": 25, "vary": {"gpu": ["l40s", "h100-sxm", "a100-sxm-80gb"]}"#,
     r#""rate": 20, "slo_e2e": 2500, "vary": {"gpu": ["l4", "h100-sxm"], "weights": ["bf16", "fp8"]}"#,
     r#""concurrency": 96, "slo_tpot": 15, "vary": {"gpu": ["l40s", "h200-sxm"]}"#,
@@ -238,6 +249,7 @@ const TASKS: [&str; 7] = [
     r#""sessions": 40, "turns": 3, "slo_ttft": 500, "slo_share": 0.9, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
     r#""rate": 10, "slo_tpot": 30, "budget_gpus": 6, "vary": {"gpu": ["l4", "l40s"]}"#,
     r#""burst": 200, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
+    r#""offline": 400, "slo_e2e": 20000, "vary": {"gpu": ["l40s", "h100-sxm"]}"#,
 ];
 
 #[test]

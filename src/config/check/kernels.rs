@@ -42,6 +42,10 @@ pub fn measured(
     ep: u32,
     issues: &mut Vec<Issue>,
 ) {
+    let Some(choice) = engine.kernels_on(gpu.arch) else { return };
+    let experts = model.blocks.iter().any(|blocks| matches!(blocks.ffn, Some(Ffn::Moe(_))));
+    let caution = choice.caution(formats.weights).filter(|_| experts);
+    issues.extend(caution.map(|text| Issue::warning(Field::Weights, text)));
     let mut missing = |field, layers: &str| {
         let text = format!(
             "{} kernels for {layers} were not measured on {}'s architecture: their time is estimated from bytes and \
@@ -53,8 +57,6 @@ pub fn measured(
             issues.push(issue);
         }
     };
-    let Some(choice) = engine.kernels_on(gpu.arch) else { return };
-    let experts = model.blocks.iter().any(|blocks| matches!(blocks.ffn, Some(Ffn::Moe(_))));
     if experts && choice.moe(formats.weights, u64::MAX, u64::from(ep)).is_none() {
         missing(Field::Weights, &format!("experts in {}", formats.weights.id()));
     }

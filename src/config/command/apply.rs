@@ -102,7 +102,8 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     }
     scenario.workload.turns.host_gib = 0.0;
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
-    flags(&launch.options.join("\n")).iter().for_each(|option| rest.option(&mut scenario, option));
+    let options = flags(&launch.options.join("\n"));
+    options.iter().for_each(|option| rest.option(&mut scenario, option));
     rest.unknown.extend(others.map(str::to_owned));
     rest.unknown.extend(launch.variables.iter().chain(&launch.around.unread).cloned());
     // What the text writes into such a file is read above.
@@ -117,7 +118,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.ranks(&mut scenario);
     rest.around(&mut scenario, &launch.around);
     rest.bench(&mut scenario, &launch.bench);
-    rest.prefixes(&scenario, &flags_given);
+    rest.prefixes(&mut scenario, &[flags_given, options].concat());
     rest.issues.extend(listed("not recognised and ignored", &rest.unknown));
     rest.issues.extend(listed("left out, though the results would change much", &rest.heavy));
     if launch.others > 0 {

@@ -86,11 +86,26 @@ impl Rest {
         workload.requests = prompts.filter(|_| !matches!(workload.load, Load::Burst(_)));
     }
 
-    /// A cache that was asked for, but has nothing to find.
-    pub fn prefixes(&mut self, scenario: &Scenario, given: &[Flag]) {
-        let workload = &scenario.workload;
-        let finds = workload.cached_share > 0.0 || workload.load.is_sessions();
-        if !finds && given.iter().any(|flag| flag.name == "enable_prefix_caching" && flag.on()) {
+    /// A cache that is off finds nothing, whatever was found so far; one that was asked for may have nothing to find.
+    pub fn prefixes(&mut self, scenario: &mut Scenario, given: &[Flag]) {
+        let workload = &mut scenario.workload;
+        // The last of them counts.
+        let is_on = given.iter().rev().find_map(|flag| match flag.name.as_str() {
+            "enable_prefix_caching" | "enable_block_reuse" => Some(flag.on()),
+            "no_enable_prefix_caching" | "disable_radix_cache" => Some(!flag.on()),
+            _ => None,
+        });
+        let of_sessions = workload.load.is_sessions() && workload.turns.history_cached > 0.0;
+        let finds = workload.cached_share > 0.0 || of_sessions;
+        if finds && is_on == Some(false) {
+            workload.cached_share = 0.0;
+            if of_sessions {
+                workload.turns.history_cached = 0.0;
+            }
+            let text = "the command turns the prefix cache off: nothing of a prompt is found in it";
+            self.issues.push(Issue::note(Field::CachedShare, text));
+        }
+        if !finds && given.iter().any(|flag| flag.name == "enable_prefix_caching") && is_on == Some(true) {
             let text = "no prompt is taken to begin like another, so the prefix cache is counted as off: enter the \
                         share of a prompt that it finds";
             self.issues.push(Issue::note(Field::CachedShare, text));

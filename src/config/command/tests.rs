@@ -140,6 +140,27 @@ fn a_prefix_cache_that_finds_nothing_is_said_to_be_off() {
 }
 
 #[test]
+fn a_prefix_cache_that_is_off_finds_nothing() {
+    let found = |command: &str, link: &str| {
+        let (scenario, issues) = read(command, &link::decode(link).0.scenario).expect("a command");
+        let scenario = scenario.expect("a scenario");
+        let said = issues.iter().any(|issue| issue.text.contains("prefix cache off"));
+        (scenario.workload.cached_share, scenario.workload.turns.history_cached, said)
+    };
+    for off in [
+        "vllm serve Qwen/Qwen3-8B --no-enable-prefix-caching",
+        "vllm serve Qwen/Qwen3-8B --enable-prefix-caching=False",
+        "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --disable-radix-cache",
+        "printf 'kv_cache_config:\\n  enable_block_reuse: false\\n' > options.yaml\ntrtllm-serve Qwen/Qwen3-8B \
+         --extra_llm_api_options options.yaml",
+    ] {
+        assert_eq!(found(off, "v=1&pc=0.5"), (0.0, 1.0, true), "{off}");
+        assert_eq!(found(off, "v=1&sn=4"), (0.0, 0.0, true), "{off}");
+    }
+    assert_eq!(found("vllm serve Qwen/Qwen3-8B --enable-prefix-caching", "v=1&pc=0.5"), (0.5, 1.0, false));
+}
+
+#[test]
 fn unrecognised_options_are_listed() {
     let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
     assert_eq!(

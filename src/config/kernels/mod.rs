@@ -84,6 +84,8 @@ pub struct MoeKernel {
     pub most_tokens: Option<u32>,
     /// Used for experts sharded over up to this many ranks.
     pub most_ranks: Option<u32>,
+    /// What is odd about its measured times, and what to take in its place.
+    pub caution: Option<String>,
 }
 
 /// The GEMM kernel for weights in some formats: the first rule that holds applies.
@@ -121,6 +123,11 @@ impl KernelChoice {
                 && within(choice.most_ranks, ranks)
         };
         self.moe.iter().find(fits).map(|choice| &choice.kernel)
+    }
+
+    /// What to know before choosing experts in `weights`.
+    pub fn caution(&self, weights: Dtype) -> Option<&str> {
+        self.moe.iter().find(|choice| choice.weights == weights)?.caution.as_deref()
     }
 }
 

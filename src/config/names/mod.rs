@@ -55,6 +55,24 @@ pub fn source() -> &'static str {
     &rules().source
 }
 
+/// The name of the checkpoint of `model` in `weights`: of the catalog, or one that its publisher is known to have.
+pub fn checkpoint(model: &Model, weights: Dtype) -> Option<String> {
+    let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
+    let of_format = |rest: &str| {
+        let word = rest.strip_prefix('-').unwrap_or_default();
+        rules().formats.iter().any(|format| format.words.eq_ignore_ascii_case(word))
+    };
+    let own = model.name.rsplit('/').next()?;
+    let listed =
+        catalog().models.models.iter().find(|other| {
+            other.weights == weights && stem(&other.name).strip_prefix(own).is_some_and(of_format)
+        });
+    let is_usual = weights == Dtype::Fp8Block
+        && model.weights == Dtype::Bf16
+        && rules().also_fp8.iter().any(|begins| model.name.starts_with(begins));
+    listed.map(|other| other.name.clone()).or(is_usual.then(|| format!("{}-FP8", model.name)))
+}
+
 /// The model for `text`: a name as written on Hugging Face, in the catalog or in the page's lists. Fails with the
 /// nearest names if there is none.
 pub fn resolve(text: &str) -> Result<Resolved, String> {

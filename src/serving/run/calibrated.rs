@@ -141,8 +141,7 @@ impl Runner {
 
     /// The bands of a run of [`Self::trial`]; `None` without calibration.
     pub fn bands(&self, replicas: u32, load: Load) -> Option<Bands> {
-        let setup = Setup { replicas, ..self.setup.clone() };
-        let (_, calibrated) = self.calibrated_of(&setup, load).ok()?;
+        let (_, calibrated) = self.calibrated_of(&self.apart(replicas, load).ok()?, load).ok()?;
         Some(calibrated?.bands)
     }
 

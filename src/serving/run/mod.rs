@@ -4,6 +4,7 @@
 //! A table of step times is planned and answered once, together with the plan; any number of runs then follow from
 //! it ([`Runner`]), and a [`Sweep`] picks the ones for a curve.
 
+mod apart;
 mod calibrated;
 mod commands;
 mod count;
@@ -17,7 +18,7 @@ mod sweep;
 mod trace;
 
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
-pub use commands::Commands;
+pub use commands::{Commands, checkpoint_name};
 pub use lengths::requests;
 pub use lengths::{from_table, log_normal};
 pub use own::{OwnRuns, weigh};
@@ -181,16 +182,6 @@ impl Runner {
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
         self.run_of(&self.setup, load)
-    }
-
-    /// One run of `load` over this many replicas of the same layout: step times do not depend on their number. If
-    /// arrivals exceed capacity, capacity is the rate served in this run. It has no timeline and no intervals between
-    /// tokens.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        self.corrected(&Setup { replicas, ..self.setup.clone() }, load, true)
     }
 
     fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {

@@ -77,9 +77,14 @@ impl Sweep {
                 let (run, calibrated) = runner.calibrated(load)?;
                 (run, calibrated.map(|calibrated| calibrated.bands))
             }
-            None => (runner.run(load)?, None),
+            None => (runner.trial(runner.setup.replicas, load)?, None),
         };
-        self.record(&run);
+        // How many clients are served is another question than how a test does that starts all at once.
+        let apart = match run.keeps() {
+            Some(false) if drawn => Some(runner.trial(runner.setup.replicas, load)?),
+            _ => None,
+        };
+        self.record(apart.as_ref().unwrap_or(&run));
         self.curve.extend(drawn.then(|| run.point(bands.as_ref())));
         Ok(true)
     }
@@ -111,7 +116,7 @@ impl Sweep {
         }
     }
 
-    /// The largest load that met the SLOs: `None` if not even the smallest does, or there are no SLOs.
+    /// The largest load that met the SLOs, by [`Runner::apart`]: `None` if not even the smallest does, or there are no SLOs.
     pub fn largest(&self) -> Option<f64> {
         self.kept
     }

@@ -4,10 +4,9 @@ use super::{is_affordable, open, sentence};
 use crate::config::Issue;
 use crate::find::{Answer, Plan};
 use crate::study::Block;
-use crate::units::{Dollars, chance};
+use crate::units::{self, Dollars, LIKELY, Seconds, odds};
 
-/// Probabilities of meeting the limits below which a plan is no recommendation, and from which on it is a safe one.
-const UNSURE: f64 = 2.0 / 3.0;
+/// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
 
 /// `at_peak`: the plans are for the peak of a day.
@@ -21,13 +20,14 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         }
         (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
     };
-    let is_unsure = best.keeps_with.is_some_and(|sure| sure < UNSURE);
+    let unsure = best.keeps_with.filter(|sure| *sure < LIKELY);
     let so_far = if answer.finished { "" } else { " so far" };
-    let [begin, after] = match is_unsure {
-        true => [format!("Cheapest{so_far}, but it may miss the limits"), String::new()],
-        false => ["Best".to_owned(), so_far.to_owned()],
+    let [begin, after] = match unsure.map(odds) {
+        Some("unlikely") => [format!("Cheapest{so_far}, but unlikely to meet the limits"), String::new()],
+        Some(even) => [format!("Cheapest{so_far}, with {even} chances of meeting the limits"), String::new()],
+        None => ["Best".to_owned(), so_far.to_owned()],
     };
-    let sure = best.keeps_with.map(|sure| format!("{} sure to meet the limits", chance(sure)));
+    let sure = best.keeps_with.map(|sure| format!("{} to meet the limits", units::sure(sure)));
     let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
     let mut text = after;
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
@@ -43,31 +43,31 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
             sure.map_or_else(String::new, |sure| format!(": {sure}")) + price
         }
     };
+    if let Some(seconds) = best.job_seconds {
+        let cost =
+            best.job_dollars.map_or(String::new(), |cost| format!(" and costs {}", Dollars(cost).print()));
+        text += &format!(" The job takes {}{cost}.", Seconds(seconds).print());
+    }
     if let Some(broken) = &best.one_less {
         text += &format!(" With one replica fewer, {}.", broken.text);
     }
     let mut spans = vec![begin.into(), ": ".into(), open(best), text.into()];
     let is_shown = |plan: &&Plan| is_affordable(plan, answer);
     let surer = answer.plans.iter().filter(is_shown).find_map(|plan| Some((plan, safe(plan)?)));
-    if let Some((plan, sure)) = surer.filter(|_| is_unsure) {
+    if let Some((plan, sure)) = surer.filter(|_| unsure.is_some()) {
         let more = rank(plan).zip(rank(best)).map(|(own, best)| own - best);
         let cost = match more {
             Some(more) if more > 0.0 => format!("costs {} {unit} more", Dollars(more).print()),
             Some(_) => "costs no more".to_owned(),
             None => "has no known price".to_owned(),
         };
-        spans.extend([" ".into(), open(plan), format!(" is {} sure and {cost}.", chance(sure)).into()]);
+        spans.extend([" ".into(), open(plan), format!(" is {} and {cost}.", units::sure(sure)).into()]);
     }
     Block::spans(spans)
 }
 
 fn safe(plan: &Plan) -> Option<f64> {
     plan.keeps_with.filter(|sure| *sure >= SAFE)
-}
-
-/// `93 %`; below two thirds also what that means.
-pub fn sureness(sure: f64) -> String {
-    if sure < UNSURE { format!("{}, may miss", chance(sure)) } else { chance(sure) }
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
     fn what_costs_nothing_is_not_compared_with_an_api() {
         let free = Plan { dollars_per_million_total: None, ..plan("one", 0.0, Some(0.91)) };
         let text = said(vec![free]);
-        assert!(text.ends_with("91 % sure to meet the limits.") && !text.contains('$'), "{text}");
+        assert!(text.ends_with("91 % sure (likely) to meet the limits.") && !text.contains('$'), "{text}");
     }
 
     #[test]
@@ -150,6 +150,5 @@ mod tests {
         );
         let dear = said(plans(60.0));
         assert!(!dear.contains("three") && dear.contains("61 %"), "{dear}");
-        assert!(sureness(0.5).len() > sureness(0.9).len());
     }
 }

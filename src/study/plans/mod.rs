@@ -144,9 +144,9 @@ fn dearer(dear: &[&Plan], shown: usize, page: &str) -> Option<Block> {
 
 /// The most load, and what a day costs.
 fn capacity(Capacity { most, days, .. }: &Capacity, answer: &Answer, done: bool) -> [Option<Block>; 2] {
-    let gpus = answer.plans.first().filter(|_| done).map(|plan| plan.gpus);
+    let best = answer.plans.first().filter(|_| done);
     let so_far = if done { "" } else { "so far " };
-    let most = most.map(|most| Block::text(sentence(&format!("{so_far}{}", most.text(gpus)))));
+    let most = most.map(|most| Block::text(sentence(&format!("{so_far}{}", most.text(best)))));
     let head = ["Plan", "$ a day", "$ a day, peak's replicas", "GPU hours", "Replicas from each hour on"];
     let row = |day: &Day| {
         Row::new(vec![

@@ -3,9 +3,7 @@
 use crate::find::Plan;
 use crate::serving::run::Spread;
 use crate::study::{Block, Fact, Row, Span};
-use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
-
-use super::lead::sureness;
+use crate::units::{Dollars, Printed, Seconds, cents, count, fixed, judged, percent};
 
 /// A link that puts a plan on the form.
 pub(super) fn open(plan: &Plan) -> Span {
@@ -19,38 +17,43 @@ pub(super) fn dollars(value: Option<f64>) -> Span {
 }
 
 pub(super) fn table(name: &str, plans: &[&Plan]) -> Block {
-    const HEAD: [&str; 10] = [
-        "Plan",
-        "$/h",
-        "$/M out",
-        "TTFT (P99)",
-        "TPOT (P99)",
-        "In limits",
-        "Sure",
-        "Headroom",
-        "N+1, $/h",
-        "Compare",
-    ];
+    let is_job = plans.iter().any(|plan| plan.job_seconds.is_some());
+    let [first, then] = if is_job { ["Job takes", "Job costs"] } else { ["TTFT (P99)", "TPOT (P99)"] };
+    let head =
+        ["Plan", "$/h", "$/M out", first, then, "In limits", "Sure", "Headroom", "N+1, $/h", "Compare"];
     let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
+    let places = |of: fn(&Plan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
+    let hourly = places(|plan| plan.dollars_per_hour);
+    let per_million = places(|plan| plan.dollars_per_million_output);
+    let money = |value: Option<f64>, places| {
+        Span::from(value.map_or_else(|| DASH.into(), |value| format!("${}", fixed(value, places))))
+    };
     let row = |plan: &&Plan| {
+        let [first, then] = match plan.job_seconds {
+            Some(seconds) => [Seconds(seconds).print().to_string().into(), dollars(plan.job_dollars)],
+            None => [
+                time(plan.ttft.mean, plan.ttft.p99).into(),
+                plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
+            ],
+        };
         let headroom = plan.headroom.map(|times| {
             let least = if plan.headroom_is_least { "> " } else { "" };
             format!("{least}{} ×", fixed(times, 2))
         });
         Row::new(vec![
             open(plan),
-            dollars(plan.dollars_per_hour),
-            dollars(plan.dollars_per_million_output),
-            time(plan.ttft.mean, plan.ttft.p99).into(),
-            plan.tpot.map_or_else(|| DASH.into(), |tpot| time(tpot.mean, tpot.p99)).into(),
+            money(plan.dollars_per_hour, hourly),
+            money(plan.dollars_per_million_output, per_million),
+            first,
+            then,
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
-            plan.keeps_with.map_or_else(|| DASH.into(), sureness).into(),
+            plan.keeps_with.map_or_else(|| DASH.into(), judged).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
             spare(plan),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
         ])
     };
-    Block::table(name, &HEAD, plans.iter().map(row))
+    Block::table(name, &head, plans.iter().map(row))
 }
 
 /// What it costs with a spare replica, and whether the fleet lacks the GPUs for it.

@@ -107,6 +107,7 @@ fn mark(name: String, plan: String) -> AnyView {
 
 /// The first cell of each row names it.
 fn table(of: Table) -> AnyView {
+    let names = of.head.clone();
     // A head without a name is one to those who see it.
     let head = of.head.into_iter().zip(of.help).map(|(name, help)| {
         let name = if name.is_empty() {
@@ -122,7 +123,12 @@ fn table(of: Table) -> AnyView {
     let row = |Row { cells, own }: Row| {
         let mut cells = cells.into_iter().map(span);
         let name = cells.next().map(|name| view! { <th scope="row">{name}</th> });
-        let cells = cells.map(|cell| view! { <td>{cell}</td> }).collect_view();
+        // On a phone the cells of plans stand below one another.
+        let cells = cells.enumerate().map(|(index, cell)| {
+            let name = names.get(index + 1).cloned();
+            view! { <td data-of=name>{cell}</td> }
+        });
+        let cells = cells.collect_view();
         view! { <tr class:own=own>{name}{cells}</tr> }
     };
     view! {

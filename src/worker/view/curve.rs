@@ -2,11 +2,11 @@
 
 use super::{HEIGHT, in_all, round};
 use crate::chart::{Chart, Line, Tone, runs};
-use crate::config::{Load, Measured, Metric, Setup};
+use crate::config::{Load, Measured, Metric, Setup, Start};
 use crate::serving::run::Point;
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
-use crate::units::{Seconds, chance, count, percent};
+use crate::units::{Seconds, count, percent, sure};
 
 /// What was measured, to be shown beside the prediction.
 pub struct Beside<'a> {
@@ -134,19 +134,27 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool
     let end = points.last().map_or(0.0, |point| point.load);
     let load = |most| named::load(Load::of(setup.load.size(), most));
     let share = count(setup.slos.share_of_each() * 100.0);
+    // On the curve all start at once.
+    let apart = match (setup.load, setup.start) {
+        (Load::Concurrency(_) | Load::Sessions(_), Start::AtOnce) if setup.requests.is_none() => {
+            " that start one after another, as users do"
+        }
+        _ => "",
+    };
     match largest {
         None => format!("Not even the smallest load keeps {share} % of requests within the limits."),
         Some(most) if most >= end => {
             let all = if over { "All loads" } else { "So far all loads" };
-            format!("{all} up to {} meet the limits.", load(end))
+            format!("{all} up to {}{apart} meet the limits.", load(end))
         }
         Some(most) => {
-            let text = format!("At up to {}, {share} % of requests are within the limits", load(most));
+            let text = format!("At up to {}{apart}, {share} % of requests are within the limits", load(most));
             let sure = surely_within(points).filter(|sure| *sure < most);
             let least = percent(SURE);
             let sure = sure.map(|sure| {
                 format!(
-                    "; of the loads simulated, {} is the largest that is at least {least} sure to be",
+                    "; of the loads of the curve{}, {} is the largest that is at least {least} sure to be",
+                    if apart.is_empty() { "" } else { ", which start at once" },
                     load(sure)
                 )
             });
@@ -176,7 +184,6 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
         .filter(|(_, with)| open(*with))
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
     let load = Load::of(setup.load.size(), at);
-    let name =
-        format!("To settle it, measure {}: {} sure to meet the limits", named::load(load), chance(with));
+    let name = format!("To settle it, measure {}: {} to meet the limits", named::load(load), sure(with));
     Some(to_measure("settle-load", name, &Setup { load, ..setup.clone() }))
 }

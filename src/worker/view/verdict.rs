@@ -3,7 +3,7 @@
 use crate::config::{Field, Issue, Setup};
 use crate::serving::Report;
 use crate::serving::report::Headline;
-use crate::units::{Seconds, chance, count, fixed};
+use crate::units::{LIKELY, Seconds, count, fixed, odds, sure};
 use crate::worker::protocol::Verdict;
 
 /// A limit and the time compared with it, in seconds.
@@ -44,16 +44,17 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let missed: Vec<&Held> = held.iter().filter(|held| held.time > held.limit).collect();
     let keeps = run.map_or(missed.is_empty(), |run| run.keeps() != Some(false));
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
-    let sure = |with: Option<f64>| with.map(|with| format!("{} sure", chance(with)));
     let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
         let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
-        held.chain(sure(with)).collect::<Vec<_>>().join("; ")
+        held.chain(with.map(sure)).collect::<Vec<_>>().join("; ")
     };
     if held.is_empty() {
         verdict("none", "No limits set", String::new())
     } else if keeps {
         let all: Vec<&Held> = held.iter().collect();
-        verdict("meets", "Meets the limits", said(&all, within, keep))
+        let doubt =
+            keep.filter(|with| *with < LIKELY).map_or(String::new(), |with| format!(": {}", odds(with)));
+        verdict("meets", &format!("Meets the limits{doubt}"), said(&all, within, keep))
     } else if missed.is_empty() {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
         let share = fixed(together.unwrap_or(0.0) * 100.0, 0);

@@ -7,6 +7,7 @@ mod tests;
 
 use serde::Serialize;
 
+use crate::config::names::checkpoint;
 use crate::config::{Batching, Dtype, Load, Setup, Start};
 use crate::units::{GIB, decimal};
 use shell::Shell;
@@ -41,7 +42,8 @@ impl Commands {
             notes += "# At the mean lengths: it cannot sample this distribution.\n";
         }
         if setup.start != Start::AtOnce && !setup.load.is_rate() {
-            notes += "# All clients start at once: it has no ramp.\n";
+            notes +=
+                "# All clients start at once: it has no ramp, so first tokens come later than predicted.\n";
         }
         if setup.images > 0
             && matches!(setup.load, Load::Offline(_) | Load::Sessions(_) | Load::SessionRate(_))
@@ -78,7 +80,18 @@ fn model(setup: &Setup) -> String {
     if setup.model.is_edited() {
         return "MODEL".into();
     }
-    shlex::try_quote(&setup.model.name).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
+    shlex::try_quote(&checkpoint_name(setup)).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
+}
+
+/// The checkpoint that the commands start: that of the catalog, or the same model in the setup's format.
+pub fn checkpoint_name(setup: &Setup) -> String {
+    published(setup).unwrap_or_else(|| setup.model.name.clone())
+}
+
+/// The checkpoint in another format than the model's own, where its name is known.
+fn published(setup: &Setup) -> Option<String> {
+    let is_other = setup.weights != setup.model.weights && !setup.model.is_edited();
+    is_other.then(|| checkpoint(&setup.model, setup.weights)).flatten()
 }
 
 /// Acceptance depends on the draft model, which is not an input.
@@ -96,8 +109,14 @@ fn checkpoint_note(setup: &Setup) -> String {
     let is_made = quantised(setup).is_some()
         && setup.model.weights == Dtype::Bf16
         && setup.engine.scheduler.batching != Batching::InFlight;
-    if is_made || setup.weights == setup.model.weights {
+    if setup.weights == setup.model.weights || published(setup).is_some() {
         return String::new();
+    }
+    if is_made {
+        let block = checkpoint(&setup.model, Dtype::Fp8Block).filter(|_| !setup.model.is_edited());
+        return block.map_or_else(String::new, |name| {
+            format!("# Quantised at start-up. {name} is published in fp8_block: a format of its own here.\n")
+        });
     }
     let (own, other) = (setup.model.weights.id(), setup.weights.id());
     format!("# This checkpoint is in {own}: replace it by one in {other}.\n")
@@ -110,8 +129,8 @@ fn drafts_itself(setup: &Setup) -> bool {
 
 /// The checkpoint's own format needs no flag. Only one scale per matrix or row can be made at start-up, not one per block.
 fn quantised(setup: &Setup) -> Option<&'static str> {
-    let own = setup.weights == setup.model.weights;
-    (!own && setup.weights == Dtype::Fp8).then_some("fp8")
+    let is_of_checkpoint = setup.weights == setup.model.weights || published(setup).is_some();
+    (!is_of_checkpoint && setup.weights == Dtype::Fp8).then_some("fp8")
 }
 
 fn vllm(command: &str, setup: &Setup) -> Shell {

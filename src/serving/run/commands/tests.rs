@@ -11,15 +11,30 @@ fn commands(change: impl FnOnce(&mut Scenario)) -> Commands {
 
 #[test]
 fn scales_per_block_are_the_checkpoints_alone() {
-    let of = |weights: Dtype| {
+    let of = |model: &str, weights: Dtype| {
         commands(|scenario| {
-            (scenario.model, scenario.weights) = (ModelChoice::Catalog("qwen3-32b".into()), Some(weights));
+            (scenario.model, scenario.weights) = (ModelChoice::Catalog(model.into()), Some(weights));
+            scenario.gpu = "b200".into();
         })
         .launch
     };
-    let (block, made) = (of(Dtype::Fp8Block), of(Dtype::Fp8));
+    let llama = |weights| of("llama-3.1-8b", weights);
+    let (block, made) = (llama(Dtype::Fp8Block), llama(Dtype::Fp8));
     assert!(!block.contains("--quantization") && block.contains("replace it by one in fp8_block"), "{block}");
-    assert!(made.contains("--quantization fp8") && !made.contains("replace it"), "{made}");
+    assert!(made.starts_with("vllm serve") && made.contains("--quantization fp8"), "{made}");
+    // Of the catalog, and by its publisher's usual name.
+    for (model, weights, name) in [
+        ("qwen3-32b", Dtype::Fp8Block, "Qwen/Qwen3-32B-FP8"),
+        ("qwen3-32b", Dtype::Fp8, "Qwen/Qwen3-32B-FP8-Static-PerTensor"),
+        ("qwen3-8b", Dtype::Fp8Block, "Qwen/Qwen3-8B-FP8"),
+        ("qwen3-235b-a22b", Dtype::Nvfp4, "nvidia/Qwen3-235B-A22B-NVFP4"),
+    ] {
+        let launch = of(model, weights);
+        assert!(launch.starts_with(&format!("vllm serve {name} ")), "{launch}");
+        assert!(!launch.contains("--quantization"), "{launch}");
+    }
+    let made = of("qwen3-8b", Dtype::Fp8);
+    assert!(made.contains("--quantization fp8") && made.contains("Qwen3-8B-FP8 is published"), "{made}");
 }
 
 #[test]
