@@ -137,7 +137,7 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool
     // On the curve all start at once.
     let apart = match (setup.load, setup.start) {
         (Load::Concurrency(_) | Load::Sessions(_), Start::AtOnce) if setup.requests.is_none() => {
-            " that start one after another, as users do"
+            " that start one after another"
         }
         _ => "",
     };
