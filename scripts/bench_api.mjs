@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { makePackage } from "./package.mjs";
+import { IN_NODE, makePackage } from "./package.mjs";
 
 /** What changes from one prediction to the next. */
 const QUESTIONS = {
@@ -20,7 +20,7 @@ const seconds = Number(process.argv[2] ?? 5);
 const folder = mkdtempSync(join(tmpdir(), "rooflight-bench-"));
 try {
   makePackage(process.env.DIST ?? "dist", folder);
-  const { load } = await import(pathToFileURL(join(folder, "rooflight.js")));
+  const { load } = await import(pathToFileURL(join(folder, IN_NODE)));
   const rooflight = await load();
   rooflight.predict("v=1");
   for (const [what, question] of Object.entries(QUESTIONS)) {

@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { build } from "vite";
 
-import { makePackage } from "../../scripts/package.mjs";
+import { IN_NODE, makePackage } from "../../scripts/package.mjs";
 import { path, start } from "./browser.mjs";
 import { serve, servePages } from "./server.mjs";
 
@@ -39,7 +39,7 @@ after(async () => {
   rmSync(project, { recursive: true });
 });
 
-const inNode = async () => (await import(pathToFileURL(join(installed, "rooflight.js")))).load();
+const inNode = async () => (await import(pathToFileURL(join(installed, IN_NODE)))).load();
 
 /** What `body(page)` says on a silent page with this script, at this address. */
 async function inPage(address, html, body) {
@@ -377,7 +377,7 @@ test("the package packs whole", () => {
   const packed = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: installed, encoding: "utf8" }));
   const files = packed[0].files.map(({ path }) => path);
   const manifest = JSON.parse(readFileSync(path("models/manifest.json")));
-  const wanted = ["rooflight.js", "rooflight.d.ts", "rooflight-types.d.ts", "README.md", "LICENSE", "NOTICE", "models/manifest.json"];
+  const wanted = ["rooflight.js", "rooflight.d.ts", "rooflight-types.d.ts", "README.md", "LICENSE", "NOTICE", "models/manifest.json", IN_NODE];
   for (const { file } of Object.values(manifest.families)) wanted.push(`models/${file}`);
   for (const file of wanted) assert.ok(files.includes(file), `${file} is missing`);
   assert.equal(files.filter((file) => /^worker/.test(file)).length, 2);
