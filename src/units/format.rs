@@ -215,14 +215,18 @@ pub fn odds(probability: f64) -> &'static str {
     }
 }
 
-/// A probability with its word: `52 % (about even)`.
+/// A probability, with its word unless it is likely: `52 % (about even)`.
 pub fn judged(probability: f64) -> String {
-    format!("{} ({})", chance(probability), odds(probability))
+    format!("{}{}", chance(probability), remark(probability))
 }
 
 /// The same of what someone is sure of: `52 % sure (about even)`.
 pub fn sure(probability: f64) -> String {
-    format!("{} sure ({})", chance(probability), odds(probability))
+    format!("{} sure{}", chance(probability), remark(probability))
+}
+
+fn remark(probability: f64) -> String {
+    if probability >= LIKELY { String::new() } else { format!(" ({})", odds(probability)) }
 }
 
 /// Decimals with which these amounts of dollars print differently: cents, tenths where one is small, and up to four more where
