@@ -260,8 +260,8 @@ mod tests {
     }
 
     #[test]
-    fn chances_have_one_word_each() {
-        assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 % (likely)", "52 % (about even)", "20 % (unlikely)"]);
+    fn chances_that_are_not_likely_have_a_word() {
+        assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 %", "52 % (about even)", "20 % (unlikely)"]);
     }
 
     #[test]
