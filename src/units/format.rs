@@ -190,45 +190,6 @@ pub fn ratio(factor: f64) -> Printed {
     Printed { number: digits(factor), unit: "×" }
 }
 
-/// Probabilities beyond this print as "over".
-const CERTAIN: f64 = 0.99;
-
-/// A probability: `93 %`, `over 99 %`.
-pub fn chance(probability: f64) -> String {
-    let percent = |share: f64| fixed(100.0 * share, 0);
-    match probability {
-        sure if sure > CERTAIN => format!("over {} %", percent(CERTAIN)),
-        sure if sure < 1.0 - CERTAIN => format!("under {} %", percent(1.0 - CERTAIN)),
-        sure => format!("{} %", percent(sure)),
-    }
-}
-
-/// Probabilities from here on, and up to as much less than 1, are called likely and unlikely.
-pub const LIKELY: f64 = 2.0 / 3.0;
-
-/// A probability in a word.
-pub fn odds(probability: f64) -> &'static str {
-    match probability {
-        likely if likely >= LIKELY => "likely",
-        unlikely if unlikely <= 1.0 - LIKELY => "unlikely",
-        _ => "about even",
-    }
-}
-
-/// A probability, with its word unless it is likely: `52 % (about even)`.
-pub fn judged(probability: f64) -> String {
-    format!("{}{}", chance(probability), remark(probability))
-}
-
-/// The same of what someone is sure of: `52 % sure (about even)`.
-pub fn sure(probability: f64) -> String {
-    format!("{} sure{}", chance(probability), remark(probability))
-}
-
-fn remark(probability: f64) -> String {
-    if probability >= LIKELY { String::new() } else { format!(" ({})", odds(probability)) }
-}
-
 /// Decimals with which these amounts of dollars print differently: cents, tenths where one is small, and up to four more where
 /// cents would hide which is less.
 pub fn cents(amounts: impl Iterator<Item = f64>) -> usize {
@@ -257,16 +218,6 @@ mod tests {
         assert_eq!(of(&[0.4901, 0.4938, 0.65]), 3);
         assert_eq!(of(&[0.032_41, 0.032_44]), 5);
         assert_eq!(of(&[2.0, 2.0, 2.0 + 1e-9]), 2, "equal ones stay short");
-    }
-
-    #[test]
-    fn chances_that_are_not_likely_have_a_word() {
-        assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 %", "52 % (about even)", "20 % (unlikely)"]);
-    }
-
-    #[test]
-    fn nothing_is_certain() {
-        assert_eq!([0.931, 0.999, 0.001].map(chance), ["93 %", "over 99 %", "under 1 %"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Physical quantities as types, and the one formatter that prints them.
 
+mod chance;
 mod format;
 mod order;
 mod quantity;
@@ -8,8 +9,7 @@ mod quantity;
 pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
-pub use format::{
-    LIKELY, Printed, cents, chance, count, decimal, fixed, judged, odds, percent, ratio, significant, sure,
-};
+pub use chance::{chance, doubt, judged, sure};
+pub use format::{Printed, cents, count, decimal, fixed, percent, ratio, significant};
 pub use order::Order;
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};

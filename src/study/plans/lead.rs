@@ -4,7 +4,7 @@ use super::{is_affordable, open, sentence};
 use crate::config::Issue;
 use crate::find::{Answer, Plan};
 use crate::study::Block;
-use crate::units::{self, Dollars, LIKELY, Seconds, odds};
+use crate::units::{self, Dollars, Seconds};
 
 /// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
@@ -20,9 +20,9 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         }
         (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
     };
-    let unsure = best.keeps_with.filter(|sure| *sure < LIKELY);
+    let unsure = best.keeps_with.and_then(units::doubt);
     let so_far = if answer.finished { "" } else { " so far" };
-    let [begin, after] = match unsure.map(odds) {
+    let [begin, after] = match unsure {
         Some("unlikely") => [format!("Cheapest{so_far}, but unlikely to meet the limits"), String::new()],
         Some(even) => [format!("Cheapest{so_far}, with {even} chances of meeting the limits"), String::new()],
         None => ["Best".to_owned(), so_far.to_owned()],

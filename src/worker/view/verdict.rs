@@ -3,7 +3,7 @@
 use crate::config::{Field, Issue, Setup};
 use crate::serving::Report;
 use crate::serving::report::Headline;
-use crate::units::{LIKELY, Seconds, count, fixed, odds, sure};
+use crate::units::{self, Seconds, count, fixed, sure};
 use crate::worker::protocol::Verdict;
 
 /// A limit and the time compared with it, in seconds.
@@ -52,8 +52,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         verdict("none", "No limits set", String::new())
     } else if keeps {
         let all: Vec<&Held> = held.iter().collect();
-        let doubt =
-            keep.filter(|with| *with < LIKELY).map_or(String::new(), |with| format!(": {}", odds(with)));
+        let doubt = keep.and_then(units::doubt).map_or(String::new(), |word| format!(": {word}"));
         verdict("meets", &format!("Meets the limits{doubt}"), said(&all, within, keep))
     } else if missed.is_empty() {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));

@@ -1,0 +1,56 @@
+//! Probabilities as they are printed, and in words.
+
+use super::format::fixed;
+
+/// Probabilities beyond this print as "over".
+const CERTAIN: f64 = 0.99;
+/// From here on a probability needs no word; from as much less than 1 down, it is called unlikely.
+const LIKELY: f64 = 2.0 / 3.0;
+
+/// A probability: `93 %`, `over 99 %`.
+pub fn chance(probability: f64) -> String {
+    let percent = |share: f64| fixed(100.0 * share, 0);
+    match probability {
+        sure if sure > CERTAIN => format!("over {} %", percent(CERTAIN)),
+        sure if sure < 1.0 - CERTAIN => format!("under {} %", percent(1.0 - CERTAIN)),
+        sure => format!("{} %", percent(sure)),
+    }
+}
+
+/// What to say of a probability; nothing if it is likely.
+pub fn doubt(probability: f64) -> Option<&'static str> {
+    match probability {
+        likely if likely >= LIKELY => None,
+        unlikely if unlikely <= 1.0 - LIKELY => Some("unlikely"),
+        _ => Some("about even"),
+    }
+}
+
+/// A probability, with its word unless it is likely: `52 % (about even)`.
+pub fn judged(probability: f64) -> String {
+    format!("{}{}", chance(probability), remark(probability))
+}
+
+/// The same of what someone is sure of: `52 % sure (about even)`.
+pub fn sure(probability: f64) -> String {
+    format!("{} sure{}", chance(probability), remark(probability))
+}
+
+fn remark(probability: f64) -> String {
+    doubt(probability).map_or(String::new(), |word| format!(" ({word})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_that_are_not_likely_have_a_word() {
+        assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 %", "52 % (about even)", "20 % (unlikely)"]);
+    }
+
+    #[test]
+    fn nothing_is_certain() {
+        assert_eq!([0.931, 0.999, 0.001].map(chance), ["93 %", "over 99 %", "under 1 %"]);
+    }
+}
