@@ -135,6 +135,11 @@ fn the_largest_load_is_just_within_its_limits() {
         // Clients begin one after another there; a load test would start them at once.
         let keeps = |factor| runner.trial(1, at(factor)).expect("it can be served").keeps();
         assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "{load:?}: {most}");
+        let stated = sweep.largest_as_stated().expect("the limit can be kept");
+        let keeps =
+            |factor| run(&Setup { load: at(factor * stated / most), ..runner.setup().clone() }).keeps();
+        assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "as stated, {load:?}: {stated}");
+        assert!(stated <= most, "{load:?}: {stated} at once, {most} apart");
     }
 }
 

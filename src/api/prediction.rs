@@ -84,7 +84,8 @@ pub struct Prediction {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Curve {
     pub points: Vec<Point>,
-    /// The largest load that meets the SLOs, if there are any: clients start one after another, unlike those of the points.
+    /// The largest load that meets the SLOs, if there are any: clients and users start one after another, where the points'
+    /// start at once.
     pub largest: Option<f64>,
 }
 

@@ -79,7 +79,7 @@ impl Loads {
             done: sweep.curve().len() as u32,
             total: sweep.total() as u32,
             finished: *over,
-            document: view::curve(runner.setup(), &measured, sweep.curve(), sweep.largest(), *over),
+            document: view::curve(runner.setup(), &measured, sweep, *over),
         }
     }
 }

@@ -31,18 +31,20 @@ impl Runner {
     /// As [`Self::run`].
     pub fn apart(&self, replicas: u32, load: Load) -> Result<Setup, Issue> {
         let setup = Setup { replicas, ..self.setup.clone() };
-        let think = match load {
-            Load::Concurrency(2..) => 0.0,
-            Load::Sessions(2..) => setup.turns.think_s,
-            _ => return Ok(setup),
-        };
-        let is_test = setup.start != Start::AtOnce || setup.requests.is_some();
-        if is_test || setup.slos.limits().next().is_none() {
+        if !self.starts_apart(load) || load.amount() < 2.0 {
             return Ok(setup);
         }
         let how = How { factors: Factors::NONE, in_brief: true };
         let served = self.filled(&setup, load, how).map_err(|error| self.issue(load, &error))?;
         let answer = metrics(&served.outcome).map_or(0.0, |metrics| metrics.e2e.mean);
+        let think = if matches!(load, Load::Sessions(_)) { setup.turns.think_s } else { 0.0 };
         Ok(Setup { start: Start::Ramp((BEGIN * (answer + think)).ceil()), ..setup })
+    }
+
+    /// Whether several clients or users of such a load start otherwise in a trial than the setup says.
+    pub fn starts_apart(&self, load: Load) -> bool {
+        let is_test = self.setup.start != Start::AtOnce || self.setup.requests.is_some();
+        let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));
+        of_users && !is_test && self.setup.slos.limits().next().is_some()
     }
 }

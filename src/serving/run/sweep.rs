@@ -24,6 +24,21 @@ pub fn most_clients(clients: u32) -> u32 {
 /// A run and its bands.
 type Known = (Run, Option<Bands>);
 
+/// The largest load that met the SLOs, and the smallest that did not.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bracket {
+    kept: Option<f64>,
+    missed: Option<f64>,
+}
+
+/// What a load is run for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Purpose {
+    Point,
+    Stated,
+    Apart,
+}
+
 /// Loads run one after another.
 #[derive(Debug, Clone)]
 pub struct Sweep {
@@ -32,9 +47,10 @@ pub struct Sweep {
     total: usize,
     /// The size input that varies.
     kind: Field,
-    /// The largest load that met the SLOs, and the smallest that did not.
-    kept: Option<f64>,
-    missed: Option<f64>,
+    /// Found with the start of the setup, as on the curve.
+    stated: Bracket,
+    /// Found by [`Runner::apart`]; `None` where that is how the curve starts.
+    apart: Option<Bracket>,
     /// The curve so far.
     curve: Vec<Point>,
     /// A run that is already known, with its bands.
@@ -57,12 +73,13 @@ impl Sweep {
             Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => Vec::new(),
         };
         let points = amounts.into_iter().map(|amount| Load::of(load.size(), amount)).collect();
-        Self { known, ..Self::new(points, load.size()) }
+        let apart = runner.starts_apart(load).then(Bracket::default);
+        Self { known, apart, ..Self::new(points, load.size()) }
     }
 
     fn new(points: VecDeque<Load>, kind: Field) -> Self {
         let total = points.len();
-        Self { points, total, kind, kept: None, missed: None, curve: Vec::new(), known: None }
+        Self { points, total, kind, stated: Bracket::default(), apart: None, curve: Vec::new(), known: None }
     }
 
     /// Runs the next load, if there is one.
@@ -70,23 +87,36 @@ impl Sweep {
     /// # Errors
     /// Why it cannot be served; larger ones cannot either.
     pub fn advance(&mut self, runner: &Runner) -> Result<bool, Issue> {
-        let Some((load, drawn)) = self.next_load() else { return Ok(false) };
+        let Some((load, purpose)) = self.next_load() else { return Ok(false) };
+        let run = match purpose {
+            Purpose::Point => self.point(runner, load)?,
+            Purpose::Stated => runner.corrected(&runner.setup, load, true)?,
+            Purpose::Apart => runner.trial(runner.setup.replicas, load)?,
+        };
+        if purpose != Purpose::Apart {
+            self.stated.record(&run);
+        }
+        let Some(apart) = &mut self.apart else { return Ok(true) };
+        // Those who start apart wait no longer than those who start at once.
+        if purpose == Purpose::Point && run.keeps() == Some(false) {
+            apart.record(&runner.trial(runner.setup.replicas, load)?);
+        } else if purpose == Purpose::Apart || run.keeps() == Some(true) {
+            apart.record(&run);
+        }
+        Ok(true)
+    }
+
+    /// Runs a load of the curve.
+    fn point(&mut self, runner: &Runner, load: Load) -> Result<Run, Issue> {
         let (run, bands) = match self.known.take_if(|(known, _)| known.load == load.amount()) {
             Some(known) => known,
-            None if drawn => {
+            None => {
                 let (run, calibrated) = runner.calibrated(load)?;
                 (run, calibrated.map(|calibrated| calibrated.bands))
             }
-            None => (runner.trial(runner.setup.replicas, load)?, None),
         };
-        // How many clients are served is another question than how a test does that starts all at once.
-        let apart = match run.keeps() {
-            Some(false) if drawn => Some(runner.trial(runner.setup.replicas, load)?),
-            _ => None,
-        };
-        self.record(apart.as_ref().unwrap_or(&run));
-        self.curve.extend(drawn.then(|| run.point(bands.as_ref())));
-        Ok(true)
+        self.curve.push(run.point(bands.as_ref()));
+        Ok(run)
     }
 
     /// The points run so far.
@@ -99,14 +129,38 @@ impl Sweep {
         self.total
     }
 
-    /// The next load to run, and whether it is on the curve.
-    fn next_load(&mut self) -> Option<(Load, bool)> {
+    /// The next load to run, and what for.
+    fn next_load(&mut self) -> Option<(Load, Purpose)> {
         match self.points.pop_front() {
-            Some(load) => Some((load, true)),
-            None => self.between().map(|load| (load, false)),
+            Some(load) => Some((load, Purpose::Point)),
+            None => {
+                let stated = self.stated.between(self.kind).map(|load| (load, Purpose::Stated));
+                let apart = || {
+                    self.apart.and_then(|apart| apart.between(self.kind).or_else(|| apart.beyond(self.kind)))
+                };
+                stated.or_else(|| apart().map(|load| (load, Purpose::Apart)))
+            }
         }
     }
 
+    /// The largest load that met the SLOs with the start of the setup, as on the curve: `None` if not even the smallest
+    /// does, or there are no SLOs.
+    pub fn largest_as_stated(&self) -> Option<f64> {
+        self.stated.kept
+    }
+
+    /// The same by [`Runner::apart`], if it starts otherwise.
+    pub fn largest_apart(&self) -> Option<f64> {
+        self.apart?.kept
+    }
+
+    /// The largest load that met the SLOs: of clients and users those who start apart, unless a start was stated.
+    pub fn largest(&self) -> Option<f64> {
+        self.largest_apart().or(self.stated.kept)
+    }
+}
+
+impl Bracket {
     /// Records the result of a load.
     fn record(&mut self, run: &Run) {
         match run.keeps() {
@@ -116,23 +170,24 @@ impl Sweep {
         }
     }
 
-    /// The largest load that met the SLOs, by [`Runner::apart`]: `None` if not even the smallest does, or there are no SLOs.
-    pub fn largest(&self) -> Option<f64> {
-        self.kept
-    }
-
     /// Halfway between the bounds, unless they are close.
-    fn between(&self) -> Option<Load> {
+    fn between(&self, kind: Field) -> Option<Load> {
         let (kept, missed) = (self.kept?, self.missed?);
         if missed <= kept * (1.0 + PRECISION) {
             return None;
         }
         let middle = (kept * missed).sqrt();
-        if Load::of(self.kind, middle).is_rate() {
-            return Some(Load::of(self.kind, middle));
+        if Load::of(kind, middle).is_rate() {
+            return Some(Load::of(kind, middle));
         }
         let middle = middle.round().max(kept + 1.0).min(missed - 1.0);
-        (middle > kept).then_some(Load::of(self.kind, middle))
+        (middle > kept).then_some(Load::of(kind, middle))
+    }
+
+    /// Twice the largest load, as long as all were kept.
+    fn beyond(&self, kind: Field) -> Option<Load> {
+        let more = self.kept.filter(|_| self.missed.is_none())? * 2.0;
+        (more <= f64::from(MOST_CLIENTS)).then_some(Load::of(kind, more))
     }
 }
 
@@ -197,10 +252,10 @@ mod tests {
         let mut sweep = Sweep::new(points, Field::Concurrency);
         let mut runs = 0;
         while let Some((load, _)) = sweep.next_load() {
-            sweep.record(&run(load, limit));
+            sweep.stated.record(&run(load, limit));
             runs += 1;
         }
-        (sweep.largest(), runs)
+        (sweep.largest_as_stated(), runs)
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::{HEIGHT, in_all, round};
 use crate::chart::{Chart, Line, Tone, runs};
-use crate::config::{Load, Measured, Metric, Setup, Start};
-use crate::serving::run::Point;
+use crate::config::{Load, Measured, Metric, Setup};
+use crate::serving::run::{Point, Sweep};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
 use crate::units::{Seconds, count, percent, sure};
@@ -17,13 +17,8 @@ pub struct Beside<'a> {
 }
 
 /// The curve so far, with what was `measured`. `over`: no load is left to run.
-pub fn curve(
-    setup: &Setup,
-    measured: &Beside<'_>,
-    points: &[Point],
-    largest: Option<f64>,
-    over: bool,
-) -> Document {
+pub fn curve(setup: &Setup, measured: &Beside<'_>, sweep: &Sweep, over: bool) -> Document {
+    let points = sweep.curve();
     if points.is_empty() {
         return Document::default();
     }
@@ -45,7 +40,7 @@ pub fn curve(
     });
     let table = Block::table("Other loads", &head, rows).called("points");
     let mut blocks = Vec::new();
-    let largest = most_within(setup, points, largest, over);
+    let largest = most_within(setup, sweep, over);
     if !largest.is_empty() {
         blocks.push(Block::text(&*largest).called("largest"));
     }
@@ -126,7 +121,8 @@ fn words(setup: &Setup, points: &[Point]) -> String {
 }
 
 /// The largest load that meets the limits, in a sentence; empty without limits or curve.
-fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool) -> String {
+fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
+    let points = sweep.curve();
     let limited = setup.slos.limits().next().is_some();
     if !limited || points.is_empty() {
         return String::new();
@@ -134,33 +130,30 @@ fn most_within(setup: &Setup, points: &[Point], largest: Option<f64>, over: bool
     let end = points.last().map_or(0.0, |point| point.load);
     let load = |most| named::load(Load::of(setup.load.size(), most));
     let share = count(setup.slos.share_of_each() * 100.0);
-    // On the curve all start at once.
-    let apart = match (setup.load, setup.start) {
-        (Load::Concurrency(_) | Load::Sessions(_), Start::AtOnce) if setup.requests.is_none() => {
-            " that start one after another"
-        }
-        _ => "",
+    let Some(most) = sweep.largest_as_stated() else {
+        return format!("Not even the smallest load keeps {share} % of requests within the limits.");
     };
-    match largest {
-        None => format!("Not even the smallest load keeps {share} % of requests within the limits."),
-        Some(most) if most >= end => {
-            let all = if over { "All loads" } else { "So far all loads" };
-            format!("{all} up to {}{apart} meet the limits.", load(end))
-        }
-        Some(most) => {
-            let text = format!("At up to {}{apart}, {share} % of requests are within the limits", load(most));
-            let sure = surely_within(points).filter(|sure| *sure < most);
-            let least = percent(SURE);
-            let sure = sure.map(|sure| {
-                format!(
-                    "; of the loads of the curve{}, {} is the largest that is at least {least} sure to be",
-                    if apart.is_empty() { "" } else { ", which start at once" },
-                    load(sure)
-                )
-            });
-            text + &sure.unwrap_or_default() + "."
-        }
+    let apart = sweep.largest_apart();
+    if most >= end && (apart.is_none() || !over) {
+        let all = if over { "All loads" } else { "So far all loads" };
+        return format!("{all} up to {} meet the limits.", load(end));
     }
+    let apart =
+        apart.map(|more| format!(" that start at once, and {} that start one after another", count(more)));
+    let text = format!(
+        "At up to {}{}, {share} % of requests are within the limits",
+        load(most),
+        apart.unwrap_or_default()
+    );
+    let sure = surely_within(points).filter(|sure| *sure < most);
+    let least = percent(SURE);
+    let sure = sure.map(|sure| {
+        format!(
+            "; of the loads of the curve, {} is the largest that is at least {least} sure to be",
+            load(sure)
+        )
+    });
+    text + &sure.unwrap_or_default() + "."
 }
 
 /// Loads above this probability are considered safe, below its complement hopeless.
