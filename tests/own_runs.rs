@@ -21,14 +21,14 @@ fn predict(measured: &[Value]) -> Prediction {
 }
 
 fn predict_link(link: &str, measured: &[Value]) -> Prediction {
-    let options = Options { measured: Some(measured.to_vec()), ..Options::default() };
+    let options = Options { measured: Some(measured.to_vec().into()), ..Options::default() };
     let ask = |rows: &Rows| -> Result<Efficiencies, Failure> {
         let failed = |error: rooflight::efficiency::onnx::ModelError| {
             Failure::new(FailureKind::Models, error.to_string())
         };
         MODELS.answer(rows).map(Efficiencies::Learned).map_err(failed)
     };
-    ParsedScenario::read(link).predict(&options, ask)
+    ParsedScenario::with(link, &options).predict(&options, ask)
 }
 
 /// Mean TPOT in ms, and the width of its band as a ratio.

@@ -17,6 +17,10 @@ function relinked(html) {
   });
 }
 
+/** Headings have the ids that links to them use, as on GitHub. */
+const slug = (html) => html.replace(/<[^>]*>|&\w+;/g, "").toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+const named = (html) => html.replace(/<h([2-4])>(.*?)<\/h\1>/gs, (_, level, text) => `<h${level} id="${slug(text)}">${text}</h${level}>`);
+
 /** Wide tables scroll by themselves. */
 const scrolling = (html) => html.replaceAll("<table>", '<div class="scroll" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
 
@@ -32,6 +36,6 @@ for (const name of shipped) {
   const text = readFileSync(inSource(`docs/${name}`), "utf8");
   const title = /^# (.*)$/m.exec(text)?.[1] ?? name;
   const body = `<header><a href="../">Rooflight</a> <a href="./">Documentation</a> <a href="glossary.html">Glossary</a></header>
-<main>${scrolling(relinked(marked.parse(text)))}</main>`;
+<main>${scrolling(named(relinked(marked.parse(text))))}</main>`;
   write(`docs/${target(name)}`, plainPage({ title, style, body }));
 }

@@ -48,7 +48,7 @@ pub struct GpuFacts {
     /// Bandwidth of a GPU's network port between nodes, per direction.
     pub network_bandwidth: Option<BytesPerSecond>,
     pub power: Option<Watts>,
-    /// A typical rental price per hour.
+    /// An on-demand list price per hour.
     pub price: Option<Dollars>,
 }
 

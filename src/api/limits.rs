@@ -25,7 +25,9 @@ impl FromStr for Limit {
             return Err(format!("there is no figure `{name}`; expected one of {}", known.join(", ")));
         }
         let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-        let value = number.ok_or_else(|| format!("`{value}` is not a limit: expected a number above 0"))?;
+        let value = number.ok_or_else(|| {
+            format!("`{value}` is not a limit: expected a number above 0; times are in milliseconds")
+        })?;
         Ok(Self { name: name.into(), value })
     }
 }

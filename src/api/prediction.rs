@@ -38,10 +38,10 @@ pub struct Options {
     pub roofline: Option<bool>,
     /// Also simulates other loads, and finds the largest that meets the SLOs: takes seconds.
     pub sweep: Option<bool>,
-    /// Measured runs to calibrate on, in addition to the link's: links, or objects with the inputs that differ from
-    /// the configuration and `measured`.
-    #[cfg_attr(test, ts(type = "Array<string | Config>"))]
-    pub measured: Option<Vec<Value>>,
+    /// Measured runs to calibrate on, in addition to the link's: links, objects with the inputs that differ from the
+    /// configuration and `measured`, or reports of benchmarks; or one text with such objects, reports or a CSV.
+    #[cfg_attr(test, ts(type = "Array<string | Config | object> | string"))]
+    pub measured: Option<Value>,
     /// The text of a `config.json`, optionally followed by `hf_quant_config.json`: its model replaces the
     /// configuration's.
     pub model_config: Option<String>,
@@ -126,6 +126,11 @@ impl ParsedScenario {
         let named = issues.iter().any(|issue| issue.field == Field::Model && issue.is_error());
         let again = |issue: &Issue| named && issue.field == Field::Model && issue.given.is_some();
         issues.extend(found.into_iter().filter(|issue| !again(issue)));
+        if let (Some(link), Some(runs)) = (&mut link, &options.measured) {
+            let (runs, found) = given::any(runs, link);
+            link.runs.extend(runs);
+            issues.extend(found);
+        }
         Self { link, setup, issues }
     }
 
@@ -145,11 +150,6 @@ impl ParsedScenario {
         tables: &mut Tables,
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Prediction {
-        if let (Some(link), Some(runs)) = (&mut self.link, &options.measured) {
-            let (runs, found) = given::read(runs, link);
-            link.runs.extend(runs);
-            self.issues.extend(found);
-        }
         let own = self.link.as_ref().map(|link| link.runs.clone()).unwrap_or_default();
         if let Some(link) = self.link.as_mut().filter(|link| link.runs.len() > MOST_RUNS) {
             link.runs.drain(..own.len() - MOST_RUNS);

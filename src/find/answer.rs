@@ -154,7 +154,7 @@ impl Search {
             }
         };
         let within = if fleet.owned.is_empty() { "within the budget" } else { "in the fleet" };
-        format!("nothing {within} meets the limits; the smallest plan that does is {name}: it {over}")
+        format!("nothing {within} meets the limits; the nearest plan that does is {name}: it {over}")
     }
 
     fn as_shown(&self, found: &Found, behind: Option<String>) -> Plan {

@@ -84,7 +84,8 @@ impl Search {
         // Beyond the fleet, the fleet is the reason.
         if self.phase != Phase::BeyondFleet && self.is_far(worth) {
             let name = words::name(&layout.setup, 1);
-            let text = format!("{name}: more than {} times the best plan", fixed(FAR, 0));
+            let of = if let Worth::Gpus(_) = worth { "GPUs" } else { "cost" };
+            let text = format!("{name}: more than {} times the {of} of the best plan", fixed(FAR, 0));
             self.reason(&layout.setup.gpu.id, 4, 0.0, text);
         }
     }

@@ -215,7 +215,7 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
     runs
 }
 
-/// Errors of the load and its limits, whatever the layout.
+/// Errors of the model, the load and its limits, whatever the layout.
 fn of_load(request: &Request) -> Vec<Issue> {
     let is_varied = |field| request.values(field).is_some();
     let is_of_load = |issue: &Issue| {
@@ -226,7 +226,8 @@ fn of_load(request: &Request) -> Vec<Issue> {
             Field::Accepted => is_varied(Field::Drafted),
             field => is_varied(field),
         };
-        let is_of = matches!(group, Some(FormGroup::Workload | FormGroup::Slos | FormGroup::Requests));
+        let is_of = matches!(group, Some(FormGroup::Workload | FormGroup::Slos | FormGroup::Requests))
+            || (issue.field == Field::Model && request.base.model.record().is_none());
         issue.is_error() && is_of && !depends
     };
     let errors = |scenario: &Scenario| {
@@ -267,8 +268,8 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     let Workload { load, start, requests, slos, .. } = &base.workload;
     let of_clients = matches!(load, Load::Concurrency(2..) | Load::Sessions(2..));
     if of_clients && *start == Start::AtOnce && requests.is_none() && slos.limits().next().is_some() {
-        let text = "clients start one after another, over about four answers' time (with think time), as independent \
-                    users do: the ramp of each plan. State a ramp to change that";
+        let text = "clients start one after another over about four response times (think time included), like \
+                    independent users. Each plan's link holds this ramp; set a ramp to change it";
         issues.push(Issue::note(Field::Ramp, text));
     }
     let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);

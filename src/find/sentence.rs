@@ -60,6 +60,11 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         if said.left_out_to == Some(from) {
             said.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
         }
+        if word == amount::EACH {
+            let text = "`each` follows a number of clients or a rate of theirs: write for example `300 users each 10 \
+                        requests/hour`, or the rate of all, `3,000 requests/hour`";
+            said.refused.push(text.into());
+        }
         if word == BREAK || FILLERS.contains(&word.as_str()) {
             continue;
         }
@@ -122,6 +127,8 @@ mod tests {
             "Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms",
             "serve llama-3.3-70b-instruct at 20 rps with ttft < 1s and tpot < 30ms",
             "20 requests per second of Llama-3.3-70B-Instruct; TTFT: 1000 ms; ITL: 30",
+            "Llama-3.3-70B, 600 users, each sending 2 requests per minute, TTFT 1 s, TPOT 30 ms",
+            "Llama-3.3-70B, 600 users at 2 requests per minute each, TTFT 1 s, TPOT 30 ms",
         ] {
             let (link, issues) = said(text);
             assert_eq!(link, "v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all", "{text}");
@@ -250,20 +257,23 @@ mod tests {
         let after = |text| read(text, first.clone()).expect("it is understood").0.encode();
         assert_eq!(
             after("qwen3-32b, 2 req/s, E2E 20 s, on b200 nvfp4"),
-            "v=1&m=qwen3-32b&r=2&se=20000&f=gpu~b200~weights~nvfp4"
+            "v=1&m=qwen3-32b&r=2&se=20000&f=gpu~b200~weights~nvfp4~budget_gpus~8~budget_dollars~40"
         );
         assert_eq!(
             after("3 req/s"),
             "v=1&m=qwen3-32b&r=3&st=1000&sp=30&f=gpu~h100-sxm~weights~fp8~budget_gpus~8~budget_dollars~40"
         );
         let (_, issues) = read("3 req/s, on b200", first.clone()).expect("it is understood");
-        let kept = issues.iter().find(|issue| issue.text.contains("as asked before")).expect("it says so");
+        let kept = issues.iter().find(|issue| issue.text.contains("kept from before")).expect("it says so");
         for name in ["`slo_ttft` 1000 ms", "`slo_tpot` 30 ms", "`weights` fp8", "`budget_gpus` 8"] {
             assert!(kept.text.contains(name), "{}", kept.text);
         }
         assert!(kept.field == Field::Vary && !kept.text.contains("`gpu`"), "{}", kept.text);
-        let (_, issues) = read("qwen3-8b, 3 req/s, TPOT 20 ms, on b200 nvfp4", first.clone()).expect("it is");
+        let all = "qwen3-8b, 3 req/s, TPOT 20 ms, on b200 nvfp4, 16 GPUs";
+        let (_, issues) = read(all, first.clone()).expect("it is understood");
         assert_eq!(issues, []);
+        let budget = read("$20/h", first.clone()).expect("it is understood").0.encode();
+        assert!(budget.contains("st=1000&sp=30") && budget.ends_with("~budget_dollars~20"), "{budget}");
         let long = read("5 rps, 4k in, 1k out", first.clone()).expect("it is understood").0;
         let (_, issues) = read("6 rps, 2k in", long).expect("it is understood");
         assert!(issues[0].text.contains("`osl` 1000") && !issues[0].text.contains("`isl`"), "{issues:?}");

@@ -183,7 +183,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
                     format!("costs the same, and {own} of requests meet the limits, not {best}")
                 }
                 _ if fixed(slower, 2) == fixed(1.0, 2) => "costs the same and takes as long".to_owned(),
-                _ => format!("costs the same, and a request takes {} times as long", fixed(slower, 2)),
+                _ => format!("costs the same, and requests take {} times as long", fixed(slower, 2)),
             }
         }
     }

@@ -42,7 +42,7 @@ fn support(calibrated: &Calibrated) -> String {
     };
     let own = if support.own > 0 { format!(", and {} of yours", of(support.own)) } else { String::new() };
     format!(
-        "Step times are corrected by measured runs: {} of this model on this engine, {} of this model on any, {} on this GPU \
+        "Step times are corrected by measured runs: {} of this model on this engine, {} of this model on any engine, {} on this GPU \
          with this engine{own}.{unseen}",
         of(support.of_model_on_engine),
         of(support.of_model),
@@ -106,7 +106,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     });
     let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, and how far they came out from the physics alone.";
+    let text = "The nearest measured runs, and how far they deviate from the physics alone.";
     vec![Block::text(text), table]
 }
 

@@ -88,7 +88,7 @@ fn gain(own: &Case, case: &Case) -> Option<f64> {
 fn words(own: &Case, case: &Case, cost: f64) -> String {
     let price = match COST.of(own).map(|now| cost / now - 1.0) {
         Some(change) if change < 0.0 => format!("{} % cheaper", fixed(-change * 100.0, 0)),
-        Some(change) => format!("costs {} % more", fixed(change * 100.0, 0)),
+        Some(change) => format!("costs {} % more per token", fixed(change * 100.0, 0)),
         None => format!("{} per M output tokens", COST.print(case)),
     };
     match (own.headline(), own.meets_limits(), own.is_overloaded()) {

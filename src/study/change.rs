@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::sweep::weights_of;
+use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit};
+use crate::calibration::Factors;
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, catalog, check};
 use crate::graph::Phase;
+use crate::serving::Report;
 use crate::study::words;
 use crate::units::{Order, chance, count, fixed, percent};
 
@@ -149,7 +152,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: no better in any column, or over {} times as slow.",
+            "{rows} left out: no improvement in any column, or over {} times slower.",
             fixed(TOO_SLOW, 0)
         )));
     }
@@ -179,15 +182,17 @@ fn limits(own: &Case) -> Vec<String> {
             ));
         }
     }
-    if let (Some(headline), Some(prefill)) = (own.headline(), own.pass(Phase::Prefill))
+    if let (Some(setup), Some(headline), Some(prefill)) =
+        (own.setup(), own.headline(), own.pass(Phase::Prefill))
         && !matches!(own.scenario.workload.load, Load::Batch(_))
     {
-        let waiting = (1.0 - prefill.time.0 / headline.ttft.0).max(0.0);
+        let factors = own.report().and_then(Report::factors).unwrap_or(Factors::NONE);
+        let parts = TtftParts::of(setup, headline, Some(prefill), factors);
         lines.push(format!(
-            "TTFT: {} of it is spent waiting (for running steps, other prompts, a free slot); prefilling the prompt \
-             itself takes {}.",
-            percent(waiting),
-            prefill.time.print(),
+            "TTFT: {} of it is spent on other requests (running steps, their prompts, waiting for a slot); prefilling the \
+             prompt itself takes {}.",
+            percent((parts.queue + parts.shared).0 / headline.ttft.0),
+            (parts.images + parts.prompt).print(),
         ));
     }
     for phase in [Phase::Prefill, Phase::Decode] {

@@ -189,7 +189,7 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
     let [of_form, of_case] = beats.narrowed;
     let (which, measured) = if of_case >= of_form { (name, case) } else { (NAMES[0], form) };
     let what = format!(
-        "To settle {}, measure {which}: that leaves {} % of the uncertainty",
+        "To settle {}, measure {which}: {} % of the uncertainty would remain",
         name_of(beats),
         fixed(100.0 * (1.0 - gain(beats)), 0),
     );

@@ -25,7 +25,7 @@ const FEW: u32 = 10;
 /// Known limitations of every release; figures of this release are added.
 const LIMITS: [&str; 5] = [
     "Multi-node traffic is counted at the network's specified rate, one port per GPU as in NVIDIA's own nodes. No \
-     exchange between nodes and no replica across several was measured.",
+     inter-node communication and no multi-node replica was measured.",
     "Attention of DeepSeek-V4 and MiniMax-M3 has no published measurements: its work is counted, and timed like the \
     most similar measured attention.",
     "Host times of the engines were fitted on closed loops with few clients, so those runs were not held out.",
@@ -212,8 +212,8 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
         };
         Block::fold(format!("cases-{index}"), name, vec![case_table(&points)])
     });
-    let text = "Measured cases by model, GPU and engine; those of this GPU and engine first. A click opens the case, \
-        as closely as a link can describe its launch.";
+    let text = "Measured cases by model, GPU and engine; those of this GPU and engine first. Click a case to open \
+        it; the link reproduces its launch as closely as it can.";
     std::iter::once(Block::text(text)).chain(folds).collect()
 }
 
@@ -265,7 +265,7 @@ fn limits(accuracy: &Accuracy) -> Vec<Block> {
     let gpus = catalog().gpus.gpus.iter().filter(|gpu| !measured(&gpu.id)).map(|gpu| &*gpu.name);
     let gpus = gpus.collect::<Vec<_>>().join(", ");
     blocks.push(Block::text(format!(
-        "No end-to-end run was measured on {gpus}. Kernels on GPUs that no model was trained on are marked as extrapolated."
+        "None of the runs above was on {gpus}. Kernels on GPUs that no model was trained on are marked as extrapolated."
     )));
     if !accuracy.skipped.is_empty() {
         blocks.push(Block::heading("Measured cases left out"));

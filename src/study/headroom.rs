@@ -268,9 +268,9 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     };
     let (limit, least) = of_decode.most();
     let text = format!(
-        "Decoding {} sequences at once uses {} of {}, the bottleneck. The rate is for all replicas between prefills; \
+        "Decoding {} at once uses {} of {}, the bottleneck. The rate is for all replicas between prefills; \
         larger batches reach more.",
-        count(decode.sequences as f64),
+        words::counted(decode.sequences as f64, "sequence"),
         percent(least / decode.time),
         match limit {
             // Its capacity is another matter.

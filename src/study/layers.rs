@@ -88,7 +88,7 @@ fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
     };
     let part = |calls: &[LayerCall]| {
         let part = words::block(calls[0].part);
-        let head = [part, "In a profile", "Of the step", "Bound by"];
+        let head = [part, "Name in a profile", "Of the step", "Bound by"];
         let id = format!("layer-{index}-{}", part.to_ascii_lowercase());
         Block::table(format!("{part} of {}", kind(&layer.of)), &head, calls.iter().map(node)).called(&id)
     };

@@ -33,6 +33,7 @@ mod shape;
 mod share;
 mod sweep;
 mod tradeoff;
+mod ttft;
 pub mod words;
 
 use accuracy::Accuracy;

@@ -109,7 +109,7 @@ fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
             missing.push(case);
         }
     }
-    let said = missing.iter().map(|case| format!("{}: {}", case.name, case.reason()));
+    let said = missing.iter().map(|case| format!("{}: {}", case.name, case.reason().trim_end_matches('.')));
     let said = said.collect::<Vec<_>>().join(". ");
     (!missing.is_empty()).then(|| Block::text(format!("Without an answer: {said}.")))
 }

@@ -24,7 +24,7 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
     match factors.map(factor).filter(|factor| (factor - 1.0).abs() >= LEAST) {
         Some(factor) => {
             let (than, time) = (longer(factor), (pass.time * factor).print());
-            format!("{} Measured runs make such a step {than} than its parts: {time}.", pass.sentence)
+            format!("{} Calibration on measured runs makes this step {than}: {time}.", pass.sentence)
         }
         None => pass.sentence.clone(),
     }
@@ -48,9 +48,14 @@ pub fn named(field: Field, id: &str) -> &str {
     name.map_or(id, |name| name)
 }
 
+/// `1 client`, `2,000 clients`.
+pub fn counted(amount: f64, one: &str) -> String {
+    format!("{} {one}{}", count(amount), if amount == 1.0 { "" } else { "s" })
+}
+
 pub fn load(load: Load) -> String {
     let amount = count(load.amount());
-    let many = |one: &str| if load.amount() == 1.0 { format!("1 {one}") } else { format!("{amount} {one}s") };
+    let many = |one: &str| counted(load.amount(), one);
     match load {
         Load::Concurrency(_) => many("client"),
         Load::Rate(_) => many("request") + "/s",

@@ -292,7 +292,10 @@ export type Config = {
 /** A curve over loads. */
 export type Curve = {
   points: Array<Point>;
-  /** The largest load that meets the SLOs, if there are any: clients start one after another, unlike those of the points. */
+  /**
+   * The largest load that meets the SLOs, if there are any: clients and users start one after another, where the points'
+   * start at once.
+   */
   largest: number | null;
 };
 
@@ -436,7 +439,7 @@ export type GpuFacts = {
   /** Bandwidth of a GPU's network port between nodes, per direction. */
   network_bandwidth: BytesPerSecond | null;
   power: Watts | null;
-  /** A typical rental price per hour. */
+  /** An on-demand list price per hour. */
   price: Dollars | null;
 };
 
@@ -741,10 +744,10 @@ export type Options = {
   /** Also simulates other loads, and finds the largest that meets the SLOs: takes seconds. */
   sweep?: boolean;
   /**
-   * Measured runs to calibrate on, in addition to the link's: links, or objects with the inputs that differ from
-   * the configuration and `measured`.
+   * Measured runs to calibrate on, in addition to the link's: links, objects with the inputs that differ from the
+   * configuration and `measured`, or reports of benchmarks; or one text with such objects, reports or a CSV.
    */
-  measured: Array<string | Config>;
+  measured: Array<string | Config | object> | string;
   /**
    * The text of a `config.json`, optionally followed by `hf_quant_config.json`: its model replaces the
    * configuration's.

@@ -139,7 +139,7 @@ pageTest("a sweep that is pasted calibrates its neighbours, and says so, in the 
   await settled(page);
   const before = await value(page, "tpot");
   await paste(page, "concurrency,mean_ttft_ms,mean_tpot_ms\n8,154,20.5\n128,682,42.3\n");
-  await page.getByText("Calibrated on 2 of your runs").waitFor();
+  await page.getByText("2 runs of yours are loaded").waitFor();
   await settled(page);
   assert.notEqual(await value(page, "tpot"), before);
   assert.match(await page.getByTestId("calibration").textContent(), /Calibrated on your 2 runs; without: TTFT .*, TPOT/);

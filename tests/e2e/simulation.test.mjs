@@ -183,7 +183,7 @@ pageTest("a trace is replayed, at its own pace and at another, until a reload", 
   // The trace is gone with a reload, which is said beside the load until it is chosen again or dismissed.
   await page.reload();
   await settled(page);
-  assert.match(await page.getByTestId("traced").textContent(), /went with the reload: choose it again/);
+  assert.match(await page.getByTestId("traced").textContent(), /was lost when the page reloaded: choose it again/);
   await what.filter({ hasText: "1000 requests, 8" }).waitFor();
   await page.getByTestId("trace-remove").click();
   await page.getByTestId("traced").waitFor({ state: "hidden" });

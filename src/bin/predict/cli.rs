@@ -60,8 +60,9 @@ pub struct Cli {
     /// Also simulates lower and higher loads, and finds the largest that meets the SLOs. JSON output only.
     #[arg(long)]
     pub sweep: bool,
-    /// A file of measured runs to calibrate on, as JSON Lines: the inputs in which each differs from the scenario,
-    /// and `measured`, such as {"concurrency": 8, "measured": {"mean_ttft_ms": 154, "mean_tpot_ms": 16.5}}.
+    /// A file of measured runs to calibrate on: reports of benchmarks, a CSV, or JSON Lines with the inputs in which each run
+    /// differs from the scenario and `measured`, such as
+    /// {"concurrency": 8, "measured": {"mean_ttft_ms": 154, "mean_tpot_ms": 16.5}}.
     #[arg(long, value_name = "FILE")]
     pub measured: Option<PathBuf>,
     /// Prints this chart as SVG.

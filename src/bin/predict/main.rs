@@ -18,6 +18,7 @@ use clap::error::ErrorKind;
 use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, figures};
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
 use rooflight::config::link::Link;
+use rooflight::config::{Field, Issue};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
@@ -91,10 +92,11 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
         let asked = ParsedScenario::with(text, options);
         print_issues("", &asked.issues);
         let (Some(link), Some(setup)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
-        return match cli.study {
-            Some(topic) => study(cli, topic, link, models),
-            None => Ok(print(deploy::manifest(setup)?.trim_end())?),
-        };
+        match cli.study {
+            Some(topic) => study(cli, topic, link, models)?,
+            None => print(deploy::manifest(setup)?.trim_end())?,
+        }
+        return if asked.issues.iter().any(unread) { Err(Stop::Input) } else { Ok(()) };
     }
     let answered = Answered::of(text, options, &mut Tables::default(), |rows| ask(models, rows));
     print_issues("", &answered.prediction.issues);
@@ -152,13 +154,18 @@ fn all_lines(cli: &Cli, options: &Options, models: Option<&Models>) -> Result<()
     worst.map_or(Ok(()), Err)
 }
 
+/// Whether a run that should calibrate the answer could not be read: the answer is then another one.
+fn unread(issue: &Issue) -> bool {
+    issue.is_error() && issue.field == Field::Runs
+}
+
 /// Checks for an answer within the limits; reports broken ones on standard error.
 fn held(cli: &Cli, answered: &Answered, which: &str) -> Result<(), Stop> {
     let prediction = &answered.prediction;
     if let Some(failure) = &prediction.failure {
         return Err(Stop::Failure(failure.text.clone()));
     }
-    if !prediction.is_answered() {
+    if !prediction.is_answered() || prediction.issues.iter().any(unread) {
         return Err(Stop::Input);
     }
     let figures = figures(prediction.report.as_ref());
@@ -205,17 +212,10 @@ fn options(cli: &Cli) -> Result<Options, Stop> {
             Some(format!("{}\n{formats}", read(config)?))
         }
     };
-    let measured = match &cli.measured {
-        None => None,
-        Some(file) => Some(runs_of(&read(file)?).map_err(|(line, error)| {
-            eprintln!("error: runs: {}, line {line}: {error}", file.display());
-            Stop::Input
-        })?),
-    };
     Ok(Options {
         roofline: Some(cli.roofline),
         sweep: Some(cli.sweep || cli.svg == Some(Drawing::Loads)),
-        measured,
+        measured: cli.measured.as_deref().map(read).transpose()?.map(serde_json::Value::String),
         model_config,
         base: cli.base.clone(),
         trace: cli.trace.as_deref().map(read).transpose()?,
@@ -224,12 +224,6 @@ fn options(cli: &Cli) -> Result<Options, Stop> {
 
 fn read(path: &Path) -> Result<String, Stop> {
     std::fs::read_to_string(path).map_err(|error| Stop::Failure(format!("{}: {error}", path.display())))
-}
-
-/// One run per line, or the first line that is not JSON.
-fn runs_of(text: &str) -> Result<Vec<serde_json::Value>, (usize, serde_json::Error)> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| (at + 1, error))).collect()
 }
 
 fn evidence(cli: &Cli) -> std::io::Result<Cow<'static, str>> {

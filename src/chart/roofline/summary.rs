@@ -28,7 +28,7 @@ pub fn apart(pass: &PassReport) -> Option<String> {
     let said: Vec<String> = said.map(|(name, share)| format!("{name} {}", percent(*share))).collect();
     (!said.is_empty()).then(|| {
         format!(
-            "No point of the roofline: {} of the {} step's time ({}).",
+            "Not on the roofline: {} of the {} step's time ({}).",
             percent(all),
             pass.phase.id(),
             said.join(", ")

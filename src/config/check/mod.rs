@@ -146,7 +146,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         drafts: Some(workload.drafts).filter(|drafts| drafts.drafted > 0).unwrap_or_default(),
         images,
         image_tokens,
-        slos: workload.slos,
+        slos: workload::limits(workload.slos, &longest, issues),
         token_budget: settings.token_budget,
         max_seqs: settings.max_seqs,
         memory_share: settings.memory_share,

@@ -80,7 +80,7 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
     };
     if let Some(requests) = requests.filter(|requests| requests.div_ceil(each.max(1)) < clients) {
         let text = format!(
-            "{requests} requests are fewer than {clients} clients: some send none. Raise the number of requests"
+            "a run of {requests} is too short for {clients} clients: some send none. Raise the number of requests"
         );
         issues.push(Issue::warning(Field::Requests, text));
     }
@@ -129,7 +129,7 @@ fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
     }
     if drafts.accepted > f64::from(drafts.drafted) {
         let accepted = decimal(drafts.accepted);
-        let text = format!("{accepted} of {} draft tokens cannot be accepted", drafts.drafted);
+        let text = format!("accepted tokens ({accepted}) cannot exceed drafted tokens ({})", drafts.drafted);
         issues.push(Issue::error(Field::Accepted, text).with_given(accepted));
     }
 }

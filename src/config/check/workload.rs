@@ -1,6 +1,6 @@
 //! Lengths and load.
 
-use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Setup, Workload};
+use crate::config::{Batching, Field, Issue, Lengths, Load, Model, Setup, Slos, Workload};
 use crate::units::count;
 
 /// Most prompt lengths in one batch. Measured batches hold a few hundred at most.
@@ -76,6 +76,16 @@ fn each(lengths: &[u32], load: Load) -> Option<Issue> {
         _ => return None,
     };
     Some(Issue::error(Field::Isl, text))
+}
+
+/// The limits that `requests` can break: an answer of one token has no TPOT.
+pub fn limits(slos: Slos, requests: &[(u32, u32)], issues: &mut Vec<Issue>) -> Slos {
+    if slos.tpot_ms.is_none() || requests.iter().any(|(_, output)| *output > 1) {
+        return slos;
+    }
+    let text = "answers of one token have no TPOT: this limit does not apply";
+    issues.push(Issue::warning(Field::SloTpot, text));
+    Slos { tpot_ms: None, ..slos }
 }
 
 /// The longest prompt plus output must fit the model's context: engines refuse longer requests.

@@ -5,7 +5,7 @@ use super::flags::{Flag, flags, of_words};
 use super::{Setting, setting};
 use crate::config::names::settle;
 use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario, catalog, excerpt};
-use crate::units::GIB;
+use crate::units::{GIB, count};
 
 /// How many unrecognised arguments a warning lists.
 const NAMED: usize = 20;
@@ -73,6 +73,8 @@ pub(super) struct Rest {
     hierarchical: bool,
     /// Tokens drafted per step.
     drafted: Option<u32>,
+    /// Tokens of the longest request served.
+    longest: Option<f64>,
 }
 
 pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
@@ -119,8 +121,9 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.around(&mut scenario, &launch.around);
     rest.bench(&mut scenario, &launch.bench);
     rest.prefixes(&mut scenario, &[flags_given, options].concat());
+    rest.issues.extend(rest.too_long(&scenario));
     rest.issues.extend(listed("not recognised and ignored", &rest.unknown));
-    rest.issues.extend(listed("left out, though the results would change much", &rest.heavy));
+    rest.issues.extend(listed("ignored, although it would change the results considerably", &rest.heavy));
     if launch.others > 0 {
         rest.issues
             .push(Issue::warning(Field::Model, "the text starts several engines: the first one is used"));
@@ -168,12 +171,26 @@ impl Rest {
                 Some(drafted) => self.drafted = Some(drafted),
                 None => self.unknown(flag),
             },
+            // `auto`, or as much as there is memory for, limits no request.
+            Setting::Longest => self.longest = flag.number().filter(|tokens| *tokens > 0.0),
             Setting::HostCacheOn => self.hierarchical = flag.on(),
             Setting::HostCache => match flag.number().filter(|size| size.is_finite() && *size >= 0.0) {
                 Some(size) => self.host = Some(size),
                 None => self.bad(Field::HostCache, flag, "an amount of memory such as 64"),
             },
         }
+    }
+
+    /// A warning if the server refuses the load's requests.
+    fn too_long(&self, scenario: &Scenario) -> Option<Issue> {
+        let tokens = scenario.workload.mean_prompt()? + f64::from(scenario.workload.mean_output());
+        let longest = self.longest.filter(|longest| *longest < tokens)?;
+        let text = format!(
+            "this server refuses the load: it takes up to {} tokens of prompt and output together, and requests have {}",
+            count(longest),
+            count(tokens),
+        );
+        Some(Issue::warning(Field::Isl, text))
     }
 
     /// A line of a TensorRT-LLM options file written by the text itself.

@@ -106,8 +106,8 @@ impl Rest {
             self.issues.push(Issue::note(Field::CachedShare, text));
         }
         if !finds && given.iter().any(|flag| flag.name == "enable_prefix_caching") && is_on == Some(true) {
-            let text = "no prompt is taken to begin like another, so the prefix cache is counted as off: enter the \
-                        share of a prompt that it finds";
+            let text = "no shared prefixes are assumed, so the prefix cache has no effect: enter the share of each \
+                        prompt that it serves";
             self.issues.push(Issue::note(Field::CachedShare, text));
         }
     }

@@ -161,6 +161,18 @@ fn image(words: &[String]) -> Option<(&'static str, usize)> {
     })
 }
 
+/// The version in the tag of the engine's image in `text`, such as `0.11.0` of `vllm/vllm-openai:v0.11.0`.
+pub fn version<'a>(text: &'a str, engine: &str) -> Option<&'a str> {
+    IMAGES.iter().filter(|(_, of)| *of == engine).find_map(|(part, _)| {
+        let name = text.split_once(part.trim_end_matches(':'))?.1;
+        let (between, tag) = name.split_once(':')?;
+        let tag = tag.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').next()?;
+        let version = tag.trim_start_matches('v');
+        (!between.contains(char::is_whitespace) && version.starts_with(|c: char| c.is_ascii_digit()))
+            .then_some(version)
+    })
+}
+
 /// The words of a command from a YAML file, which may itself hold shell text.
 pub fn unwrapped_all(words: Vec<String>) -> Vec<String> {
     unwrapped(words.clone()).into_iter().find(|words| program(words).is_some()).unwrap_or(words)

@@ -10,6 +10,7 @@ mod settings;
 mod tests;
 mod yaml;
 
+use super::catalog::catalog;
 use super::{Field, Issue, Scenario};
 
 pub use flags::{Flag, flags};
@@ -24,7 +25,18 @@ pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>
         Ok(found) => found?,
         Err(fault) => return Some((None, vec![Issue::error(Field::Link, fault)])),
     };
-    let (scenario, issues) = apply::apply(&found, onto.clone());
+    let (scenario, mut issues) = apply::apply(&found, onto.clone());
+    issues.extend(other_version(text, found.engine));
     let sound = !issues.iter().any(Issue::is_error);
     Some((sound.then_some(scenario), issues))
+}
+
+/// A note if the engine's image is of another version than the one predicted.
+fn other_version(text: &str, engine: &str) -> Option<Issue> {
+    let (named, record) = (find::version(text, engine)?, catalog().engine(engine)?);
+    let ours = record.version.to_string();
+    (named != ours).then(|| {
+        let text = format!("the image is of {} {named}; the prediction is for {ours}", record.name);
+        Issue::note(Field::Engine, text)
+    })
 }

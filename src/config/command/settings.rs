@@ -20,6 +20,8 @@ pub enum Setting {
     MaxSeqs,
     MemoryShare,
     KvFormat,
+    /// Tokens of the longest request served.
+    Longest,
     /// Host memory for KV cache.
     HostCache,
     /// The switch that has SGLang use it.
@@ -55,6 +57,7 @@ const NAMES: &[(Setting, &[&str])] = &[
         ],
     ),
     (Setting::KvFormat, &["kv_cache_dtype"]),
+    (Setting::Longest, &["max_model_len", "context_length", "max_seq_len"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
     (Setting::HostCache, &["kv_offloading_size", "hicache_size"]),
     (Setting::Drafted, &["num_speculative_tokens", "speculative_num_steps", "num_nextn_predict_layers"]),
@@ -77,9 +80,6 @@ const NAMES: &[(Setting, &[&str])] = &[
             "trust_remote_code",
             "reasoning_parser",
             "tool_call_parser",
-            "max_model_len",
-            "max_seq_len",
-            "context_length",
             "dtype",
             "api_server_count",
             "max_seq_len_to_capture",

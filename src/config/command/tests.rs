@@ -85,6 +85,25 @@ fn containers_are_read() {
 }
 
 #[test]
+fn another_version_and_too_short_a_context_are_said() {
+    let said = |text: &str| -> Vec<String> {
+        let (_, issues) = read(text, &Scenario::default()).expect("a command");
+        issues.into_iter().map(|issue| issue.text).collect()
+    };
+    let run = |image: &str, flags: &str| said(&format!("docker run {image} --model Qwen/Qwen3-8B {flags}"));
+    let current = &catalog().engine("vllm").expect("in the catalog").version;
+    for image in
+        ["vllm/vllm-openai", "vllm/vllm-openai:latest", &format!("vllm/vllm-openai:v{current}-cu129")]
+    {
+        assert_eq!(run(image, "--max-model-len 1536"), Vec::<String>::new(), "{image}");
+    }
+    let other = format!("the image is of vLLM 0.6.3; the prediction is for {current}");
+    assert_eq!(run("registry:5000/vllm/vllm-openai:v0.6.3", "--max-model-len auto"), [other]);
+    let short = run("vllm/vllm-openai", "--max-model-len 1024");
+    assert!(short.len() == 1 && short[0].contains("up to 1024 tokens"), "{short:?}");
+}
+
+#[test]
 fn replicas_and_nodes_of_a_manifest_are_read() {
     let deployment = |replicas: &str, node: &str| {
         format!(
@@ -167,7 +186,7 @@ fn unrecognised_options_are_listed() {
         issues("VLLM_USE_V1=1 vllm serve Qwen/Qwen3-8B --enforce-eager --cpu-offload-gb 4 stray"),
         [
             "not recognised and ignored: `stray`, `VLLM_USE_V1=1`",
-            "left out, though the results would change much: `--enforce-eager`, `--cpu-offload-gb 4`"
+            "ignored, although it would change the results considerably: `--enforce-eager`, `--cpu-offload-gb 4`"
         ]
     );
     let one = |text: &str| issues(text).concat();

@@ -84,7 +84,7 @@ impl Scenario {
 fn several(field: Field, object: &Value) -> Option<Issue> {
     let names = Field::ALL.iter().filter(|name| topic(**name) == field).map(|name| name.id());
     let given: Vec<&str> = names.filter(|name| object.get(name).is_some()).collect();
-    let text = format!("`{}` exclude each other: give one of them", given.join("` and `"));
+    let text = format!("only one of `{}` can be set", given.join("` and `"));
     (given.len() > 1).then(|| Issue::error(field, text))
 }
 

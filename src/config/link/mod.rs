@@ -115,6 +115,9 @@ impl Link {
             (None, vec![Issue::error(Field::Link, text)])
         } else if json {
             Self::from_json(text)
+        } else if names_nothing(text) {
+            // The page opens its own address so, but a program is asked about something.
+            (None, vec![unknown::no_input(text)])
         } else {
             let (link, issues) = decode(text);
             let read = !issues.iter().any(|issue| issue.is_error() && issue.field == Field::Link);
@@ -195,7 +198,7 @@ pub fn decode(text: &str) -> (Link, Vec<Issue>) {
         unknown.is_empty() && (text.contains("://") || text.trim_matches(['#', '?', '/']).is_empty());
     if read + seen.len() > 0 || is_empty {
         draft.link.extra = unknown::keep(unknown, draft.link.version, &mut issues);
-    } else if issues.is_empty() {
+    } else if !issues.iter().any(Issue::is_error) {
         issues.push(unknown::no_input(text));
     }
     (draft.finish(&mut issues), issues)
@@ -218,7 +221,7 @@ fn topic(field: Field) -> Field {
 
 /// That of two that set the same thing the last one counts.
 pub fn exclude(first: &str, last: &str) -> String {
-    format!("`{first}` and `{last}` exclude each other; the last one, `{last}`, counts")
+    format!("only one of `{first}` and `{last}` can be set: the last one, `{last}`, counts")
 }
 
 /// Warns if a key repeats, or sets the same thing as another: `c` and `b`, `m` and `x`.

@@ -79,8 +79,7 @@ fn unescape(text: &str, issues: &mut Vec<Issue>) -> String {
         times += 1;
     }
     if times > 0 {
-        issues
-            .push(Issue::note(Field::Link, "the link was percent-encoded as a whole, and was decoded first"));
+        issues.push(Issue::note(Field::Link, "the whole link was percent-encoded: it was decoded"));
     }
     text
 }

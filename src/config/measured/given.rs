@@ -4,7 +4,21 @@ use serde_json::Value;
 
 use crate::config::excerpt;
 use crate::config::link::Link;
+use crate::config::measured::paste;
 use crate::config::{Field, Issue, Load, Scenario};
+
+/// The runs that a caller gives: a list, or the text of a file as [`paste::runs`] reads it. A list without links and without
+/// runs that state their configuration holds reports.
+pub fn any(given: &Value, base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
+    let (runs, issues) = match given {
+        Value::Array(all) if all.is_empty() || all.iter().any(|run| run.is_string() || is_run(run)) => {
+            return read(all, base);
+        }
+        Value::String(text) => paste::runs(text, &base.scenario),
+        reports => paste::runs(&reports.to_string(), &base.scenario),
+    };
+    (runs, issues.into_iter().map(|issue| Issue { field: Field::Runs, ..issue }).collect())
+}
 
 /// The runs in `given`: each a link, or an object with the inputs that differ from `base`, and `measured`. Runs
 /// that cannot be read are reported and dropped.

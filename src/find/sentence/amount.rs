@@ -17,6 +17,9 @@ const ANSWERS: [&str; 4] = ["answer", "answers", "outputs", "responses"];
 const LARGEST: [&str; 3] = ["max", "maximum", "most"];
 /// Degrees of parallelism.
 const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
+/// What makes a rate one of each client, and words before such a rate.
+pub const EACH: &str = "each";
+const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
 /// Digits of a rate by the minute.
 const DIGITS: i32 = 6;
 
@@ -40,6 +43,7 @@ pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     }
     limit(word, words, said)
         .or_else(|| asks(word, words, said))
+        .or_else(|| of_each(word, words, said))
         .or_else(|| amount(word, words, said))
         .or_else(|| hardware::read(word, words, said))
 }
@@ -65,6 +69,32 @@ fn limit(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
         said.state(Field::SloPercentile, words.phrase(from, from + 1));
     }
     Some(field)
+}
+
+/// `each 10 requests/hour` after `300 users`.
+fn of_each(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+    if word != EACH {
+        return None;
+    }
+    words.next_if(&SENDING);
+    let number = words.number()?;
+    match words.next_as(Unit::of)? {
+        Unit::Requests(each) => by_all(number * each, said),
+        _ => None,
+    }
+}
+
+/// The rate of all clients of whom each sends this many requests per second.
+fn by_all(each: f64, said: &mut Said) -> Option<Field> {
+    let load = &mut said.link.scenario.workload.load;
+    let Load::Concurrency(clients) = *load else { return None };
+    if !said.stated.iter().any(|(field, _)| *field == Field::Load) {
+        return None;
+    }
+    *load = Load::Rate(significant(f64::from(clients) * each, DIGITS));
+    // One load, said in two parts.
+    said.stated.retain(|(field, _)| *field != Field::Load);
+    Some(Field::Load)
 }
 
 fn percentile(word: &str) -> Option<f64> {
@@ -100,6 +130,7 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             words.next_if(&["requests", "clients", "users"]);
         }
         Unit::Prompt | Unit::Output => drop(words.next_if(&TOKENS)),
+        Unit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, said),
         // `99 % of requests`.
         Unit::Percent => {
             words.skip();

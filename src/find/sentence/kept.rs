@@ -23,6 +23,6 @@ pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Optio
     let wishes =
         VARIES.into_iter().chain(BY_GPU).chain(OTHERS).filter(|field| !stated(*field)).filter_map(wish);
     let all: Vec<String> = limits.chain(wishes).collect();
-    let text = format!("still as asked before: {}; the form changes or clears them", all.join(", "));
+    let text = format!("kept from before: {}; change or clear them in the form", all.join(", "));
     (!all.is_empty()).then(|| Issue::note(Field::Vary, text))
 }

@@ -87,7 +87,7 @@ pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
 
 pub fn wanted(phrase: &str) -> String {
     format!(
-        "`{}`: what is left out may be GPUs and engines, with `and` between them: `without B200 and vLLM`",
+        "`{}`: only GPUs and engines can be excluded, joined by `and`: `without B200 and vLLM`",
         excerpt(phrase)
     )
 }

@@ -68,14 +68,15 @@ impl Said {
         }
     }
 
-    /// What is stated replaces what was asked before: hardware and formats by kind, limits and budgets together.
+    /// What is stated replaces what was asked before, by kind: hardware, formats, limits, budgets.
     pub fn finish(mut self) -> (Link, Vec<Issue>) {
         const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
         let mut find = self.link.find.take().unwrap_or_default();
         let mut gone = Vec::new();
-        let bounds = self.slos.limits().next().is_some() || self.has(&BUDGETS) || self.has(&[Field::Owned]);
-        if bounds {
+        if self.slos.limits().next().is_some() {
             self.link.scenario.workload.slos = Slos::default();
+        }
+        if self.has(&BUDGETS) || self.has(&[Field::Owned]) {
             gone.extend(BUDGETS);
         }
         let slos = &mut self.link.scenario.workload.slos;

@@ -69,7 +69,10 @@ impl OwnRuns {
                     measuring.push(how);
                 }
                 Err(reason) => {
-                    issues.push(Issue::warning(Field::Runs, format!("your run {number}: {reason}")));
+                    issues.push(Issue::warning(
+                        Field::Runs,
+                        format!("your run {number} is left out: {reason}"),
+                    ));
                 }
             }
         }

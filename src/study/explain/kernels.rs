@@ -10,7 +10,7 @@ use crate::study::{Block, Row};
 use crate::units::{Order, Seconds, count, decimal, percent, ratio};
 
 /// Savings below this share of a step are not visible in the printed digits.
-const LEAST: f64 = 1e-3;
+const LEAST: f64 = 5e-3;
 
 /// A heading and one fold per kernel, by share of time; ids follow the order of the report: `kernel-decode-3`.
 pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
@@ -75,14 +75,14 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
     let saved = (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64;
     let is_ideal = kernel.provenance == Provenance::Roofline;
     if !is_ideal && kernel.time.0 < kernel.ceiling.0 * (1.0 - LEAST) {
-        return "It is faster than its ceiling: it has other tiles than counted, or splits them between SMs."
+        return "It is faster than its ceiling: it uses different tiles than assumed, or splits them across SMs."
             .into();
     }
     if saved.0 <= 0.0 {
         return "It runs at its ceiling.".into();
     }
     if saved / pass.time < LEAST {
-        return "At its ceiling it would save less than 0.1 % of the step.".into();
+        return "At its ceiling it would save less than 0.5 % of the step.".into();
     }
     let text = format!(
         "At its ceiling, the step would take {} instead of {}",

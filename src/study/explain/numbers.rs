@@ -2,11 +2,12 @@
 
 use crate::calibration::Factors;
 use crate::config::{Load, MemoryShareOf, Setup};
-use crate::graph::{self, Phase};
+use crate::graph::Phase;
 use crate::serving::Report;
-use crate::serving::report::{Headline, KernelLine, Memory, PassReport};
+use crate::serving::report::{Headline, Memory, PassReport};
 use crate::serving::sim::{Metrics, Stats};
 use crate::study::accuracy::{Accuracy, ErrorGroup};
+use crate::study::ttft::{TtftParts, encoder};
 use crate::study::{Block, Row, words};
 use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percent};
 
@@ -16,7 +17,8 @@ pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Bloc
     let spread = |of: fn(&Metrics) -> Option<Stats>| {
         report.run.as_ref().and_then(|run| of(&run.metrics)).map(percentiles)
     };
-    let mut blocks = vec![ttft(setup, headline, pass(Phase::Prefill), spread(|metrics| Some(metrics.ttft)))];
+    let spread_ttft = spread(|metrics| Some(metrics.ttft));
+    let mut blocks = vec![ttft(setup, report, headline, pass(Phase::Prefill), spread_ttft)];
     let decode = pass(Phase::Decode).map(|pass| (pass, report.factors().map_or(1.0, |of| of.decode)));
     blocks.extend(tpot(setup, headline, decode, spread(|metrics| metrics.tpot)));
     blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
@@ -36,8 +38,13 @@ fn percentiles(stats: Stats) -> String {
     format!("Mean of the simulated run; P50 {p50}, P90 {p90}, P99 {p99}.")
 }
 
-fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread: Option<String>) -> Block {
-    let alone = prefill.map_or(Seconds::ZERO, |pass| pass.time);
+fn ttft(
+    setup: &Setup,
+    report: &Report,
+    headline: &Headline,
+    prefill: Option<&PassReport>,
+    spread: Option<String>,
+) -> Block {
     let name = format!("TTFT {}", headline.ttft.print());
     let mut blocks = vec![Block::text(
         "From a request's arrival at the server to its first token, queueing included, network excluded. Mean over \
@@ -55,7 +62,7 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
         )));
     }
     if let Load::Batch(_) = setup.load {
-        blocks.push(Block::text(format!("TTFT = prefill of the whole batch = {}", alone.print())));
+        blocks.push(Block::text(format!("TTFT = prefill of the whole batch = {}", headline.ttft.print())));
         return Block::fold("ttft", name, blocks);
     }
     blocks.extend(spread.map(Block::text));
@@ -68,31 +75,19 @@ fn ttft(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, spread
             count(f64::from(setup.cached(prompt))),
         )));
     }
-    // Little's law: the number waiting is the arrival rate times the waiting time.
-    let in_flight = headline.running + headline.waiting;
-    // Preempted sequences, and those between pools, also wait after their first token.
-    let queue = (headline.e2e * (headline.waiting / in_flight)).min(headline.ttft - alone).max(Seconds::ZERO);
-    let shared = (headline.ttft - alone - queue).max(Seconds::ZERO);
-    let first = (images > Seconds::ZERO).then_some(("Image encoder", images));
+    let parts = TtftParts::of(setup, headline, prefill, report.factors().unwrap_or(Factors::NONE));
     let rows = [
-        ("Its own prompt, in a step alone", alone - images),
-        ("Sharing steps with other requests", shared),
-        ("Waiting for the step in progress, or for a slot", queue),
+        ("Image encoder", parts.images),
+        ("Its own prompt, in a step alone", parts.prompt),
+        ("API server and tokenizer", parts.server),
+        ("Sharing steps with other requests", parts.shared),
+        ("Waiting for the step in progress, or for a slot", parts.queue),
     ];
+    let rows = rows.into_iter().filter(|(_, time)| *time > Seconds::ZERO);
     let share = |time: Seconds| percent(time.0 / headline.ttft.0).to_string();
     let row = |(name, time): (&str, Seconds)| [name.to_owned(), time.print().to_string(), share(time)];
-    blocks.push(Block::table(
-        "Parts of TTFT",
-        &["Part", "Time", "Share"],
-        first.into_iter().chain(rows).map(row),
-    ));
+    blocks.push(Block::table("Parts of TTFT", &["Part", "Time", "Share"], rows.map(row)));
     Block::fold("ttft", name, blocks)
-}
-
-/// All launches of the vision encoder in a step.
-fn encoder(pass: &PassReport, of: fn(&KernelLine) -> Seconds) -> Seconds {
-    let lines = pass.kernels.iter().filter(|line| line.block == graph::Block::Encoder);
-    lines.map(|line| of(line) * line.count as f64).sum()
 }
 
 fn tpot(
@@ -138,15 +133,15 @@ fn tpot(
         let calibrated = match factor {
             1.0 => String::new(),
             factor => format!(
-                " before calibration; measured runs make that {}, {}",
+                " before calibration, which makes the step {}: {}",
                 words::longer(factor),
                 step.print()
             ),
         };
         lines.push(format!(
-            "The decode step{}: {} sequences{} with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
+            "The decode step{}: {}{} with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
             if batch { " half-way through" } else { "" },
-            count(pass.sequences as f64),
+            words::counted(pass.sequences as f64, "sequence"),
             if setup.dp > 1 { " per rank" } else { "" },
             count(pass.past.round()),
             (pass.time - pass.host).print(),
@@ -207,7 +202,7 @@ fn cost(setup: &Setup, headline: &Headline) -> Option<Block> {
     let (cost, price) = (headline.dollars_per_million?, setup.price?);
     let text = format!(
         "Price × GPUs / 3600 s / output while the load lasts = {} per hour × {} / 3600 s / {} tok/s = {} per million output \
-         tokens. The price is the catalog's typical rental price unless you set one.",
+         tokens. The price is an on-demand list price, with its source in the catalog, unless you set one.",
         Dollars(price).print(),
         decimal(gpus(setup)),
         count(headline.sustained_output_per_s),

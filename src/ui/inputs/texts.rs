@@ -36,7 +36,7 @@ pub static TRACE: TextInput = TextInput {
     too_long: "this file is too large: shorten the trace to a typical part",
     held: |state| {
         match state.lost_trace.get() {
-        true => "The trace went with the reload: choose it again. Until then its mean lengths and rate are the load.".into(),
+        true => "The trace was lost when the page reloaded: choose it again. Until then its mean lengths and rate are the load.".into(),
         false => state.trace.get(),
     }
     },
@@ -62,13 +62,13 @@ pub static MEASURED: TextInput = TextInput {
         });
         let compared = match (compared, measured) {
             (true, _) => "A measurement is compared with the prediction. ",
-            (_, true) => "Not compared: the measurement has another load or configuration. ",
+            (_, true) => "Not compared: the measurement is for a different load or configuration. ",
             _ => "",
         };
         match runs {
             0 => compared.trim_end().into(),
-            1 => format!("{compared}Calibrated on 1 of your runs."),
-            many => format!("{compared}Calibrated on {many} of your runs."),
+            1 => format!("{compared}1 run of yours is loaded."),
+            many => format!("{compared}{many} runs of yours are loaded."),
         }
     },
     holds: ["measured-held", "measured-remove"],

@@ -148,10 +148,7 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
     let sure = surely_within(points).filter(|sure| *sure < most);
     let least = percent(SURE);
     let sure = sure.map(|sure| {
-        format!(
-            "; of the loads of the curve, {} is the largest that is at least {least} sure to be",
-            load(sure)
-        )
+        format!("; the highest load on the curve with at least a {least} chance of that is {}", load(sure))
     });
     text + &sure.unwrap_or_default() + "."
 }
