@@ -5,17 +5,59 @@ mod pools;
 mod served;
 mod trace;
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::compared::Skipped;
+use super::compared::{Compared, Skipped};
 use crate::config::names::{Resolved, resolve};
-use crate::config::{Dtype, Issue};
+use crate::config::{Dtype, Issue, ModelChoice, Scenario};
 use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
 pub use pools::{PoolCase, Workers};
 pub use served::{LengthSource, LoadKind, Published, ServedCase};
 pub use trace::{TraceCase, TracedRequest};
+
+/// What ran, and who measured it.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Ran {
+    pub id: String,
+    /// The table and its part.
+    pub source: String,
+    pub model: String,
+    pub engine: String,
+    pub gpu: String,
+    pub tp: u32,
+    pub pp: u32,
+    pub precision: String,
+}
+
+impl Ran {
+    /// Its scenario, under the default load.
+    fn scenario(&self) -> Result<Scenario, String> {
+        Ok(Scenario {
+            model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
+            gpu: self.gpu.clone(),
+            engine: self.engine.clone(),
+            tp: self.tp,
+            pp: self.pp,
+            weights: Some(dtype(&self.precision)?),
+            ..Scenario::default()
+        })
+    }
+
+    /// Its comparison, without figures.
+    fn compared(&self) -> Compared {
+        Compared {
+            id: self.id.clone(),
+            model: self.model.clone(),
+            engine: self.engine.clone(),
+            gpu: self.gpu.clone(),
+            source: self.source.clone(),
+            ..Compared::default()
+        }
+    }
+}
 
 /// A case of any supported kind.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::config::Version;
 use crate::config::ids::ids;
-use crate::evidence::compared::{Metric, Times};
+use crate::evidence::compared::{Compared, Metric, Times};
 
 /// How requests were sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,6 +110,21 @@ impl ServedCase {
         Metric::JoulesAtMeasuredRate,
         Metric::Power,
     ];
+
+    /// Its comparison, without predictions.
+    pub fn compared(&self) -> Compared {
+        Compared {
+            id: self.id.clone(),
+            model: self.model.clone(),
+            engine: self.engine.clone(),
+            gpu: self.gpu.clone(),
+            source: self.source.clone(),
+            outside: self.outside,
+            concurrency: Some(self.concurrency),
+            measured: self.measured,
+            ..Compared::default()
+        }
+    }
 
     /// The source, and where runs of it are in and out of the fits, in which of them this one is.
     pub fn source_apart(&self) -> String {
