@@ -46,17 +46,15 @@ impl Ran {
         })
     }
 
-    /// Its comparison, without figures.
     fn compared(&self) -> Compared {
-        Compared {
-            id: self.id.clone(),
-            model: self.model.clone(),
-            engine: self.engine.clone(),
-            gpu: self.gpu.clone(),
-            source: self.source.clone(),
-            ..Compared::default()
-        }
+        compared([&self.id, &self.model, &self.engine, &self.gpu, &self.source])
     }
+}
+
+/// A comparison of what these name, without figures.
+fn compared(names: [&str; 5]) -> Compared {
+    let [id, model, engine, gpu, source] = names.map(str::to_owned);
+    Compared { id, model, engine, gpu, source, ..Compared::default() }
 }
 
 /// A case of any supported kind.
@@ -124,7 +122,8 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
     match kind {
         "batch" => serde_json::from_value(value).map(|case| Case::Batch(Box::new(case))).map_err(unlike),
         "closed_loop" | "burst" | "offline" | "open_loop" | "open_loop_constant" | "steady_state" => {
-            serde_json::from_value(value).map(|case| Case::Served(Box::new(case))).map_err(unlike)
+            let line: served::Line = serde_json::from_value(value).map_err(unlike)?;
+            Ok(Case::Served(Box::new(line.try_into()?)))
         }
         "disaggregated" | "disaggregated_closed_loop" => {
             serde_json::from_value(value).map(|case| Case::Pools(Box::new(case))).map_err(unlike)
