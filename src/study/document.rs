@@ -108,8 +108,8 @@ impl Document {
 }
 
 impl Block {
-    fn new(name: impl Into<String>, content: Content) -> Self {
-        Self { id: String::new(), name: name.into(), content }
+    fn new(name: String, content: Content) -> Self {
+        Self { id: String::new(), name, content }
     }
 
     pub fn text(text: impl Into<String>) -> Self {
@@ -117,11 +117,11 @@ impl Block {
     }
 
     pub fn spans(spans: Vec<Span>) -> Self {
-        Self::new("", Content::Text(spans))
+        Self::new(String::new(), Content::Text(spans))
     }
 
     pub fn heading(text: impl Into<String>) -> Self {
-        Self::new(text, Content::Heading)
+        Self::new(text.into(), Content::Heading)
     }
 
     pub fn table(
@@ -129,12 +129,14 @@ impl Block {
         head: &[&str],
         rows: impl IntoIterator<Item = impl Into<Row>>,
     ) -> Self {
-        let table = Table {
-            head: head.iter().map(|&name| name.into()).collect(),
-            help: head.iter().map(|name| glossary::meaning(name).into()).collect(),
-            rows: rows.into_iter().map(Into::into).collect(),
-        };
-        Self::new(name, Content::Table(table))
+        Self::of_rows(name.into(), head, rows.into_iter().map(Into::into).collect())
+    }
+
+    /// Compiled once, not for every type of row.
+    fn of_rows(name: String, head: &[&str], rows: Vec<Row>) -> Self {
+        let help = head.iter().map(|name| glossary::meaning(name).into()).collect();
+        let head = head.iter().map(|&name| name.into()).collect();
+        Self::new(name, Content::Table(Table { head, help, rows }))
     }
 
     /// A chart as high as its bars need.
@@ -150,19 +152,19 @@ impl Block {
             Chart::Curves(curves) => curves.panels.len() as u32,
             Chart::Roofline(_) | Chart::Bars(_) => 1,
         };
-        Self::new(name, Content::Figure(Plot { chart, height, panels, words: words.into() }))
+        Self::new(name.into(), Content::Figure(Plot { chart, height, panels, words: words.into() }))
     }
 
     pub fn code(name: &str, file: &str, text: impl Into<String>) -> Self {
-        Self::new(name, Content::Code(Code { file: file.into(), text: text.into() }))
+        Self::new(name.into(), Content::Code(Code { file: file.into(), text: text.into() }))
     }
 
     pub fn facts(facts: Vec<Fact>) -> Self {
-        Self::new("", Content::Facts(facts))
+        Self::new(String::new(), Content::Facts(facts))
     }
 
     pub fn fold(id: impl Into<String>, name: impl Into<String>, blocks: Vec<Self>) -> Self {
-        Self::new(name, Content::Fold(blocks)).called(id)
+        Self::new(name.into(), Content::Fold(blocks)).called(id)
     }
 
     /// With an id.
