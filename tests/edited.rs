@@ -32,11 +32,7 @@ fn document(topic: Topic, chosen: &str, link: &str) -> Document {
 }
 
 fn table(document: &Document) -> &Table {
-    let found = document.blocks.iter().find_map(|block| match block {
-        Block::Table(table) => Some(table),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{document:?}"))
+    document.blocks.iter().find_map(Block::as_table).unwrap_or_else(|| panic!("{document:?}"))
 }
 
 #[test]

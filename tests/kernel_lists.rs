@@ -4,7 +4,7 @@
 mod flat;
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Dtype, Field, Issue, ModelChoice, Scenario, check};
+use rooflight::config::{Dtype, Field, Issue, ModelChoice, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::graph::{Block, Phase};
 use rooflight::latency::Provenance;
@@ -26,8 +26,16 @@ fn passes(id: &str) -> Vec<PassReport> {
         };
         check(&scenario, catalog()).0
     });
-    let (plan, _) = plan(&setup.unwrap_or_else(|| panic!("{id}"))).expect("complete");
+    passes_of(&setup.unwrap_or_else(|| panic!("{id}")))
+}
+
+fn passes_of(setup: &Setup) -> Vec<PassReport> {
+    let (plan, _) = plan(setup).expect("complete");
     finish(&plan, &Efficiencies::Roofline).expect("an answer").passes
+}
+
+fn decode(passes: Vec<PassReport>) -> PassReport {
+    passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step")
 }
 
 /// Versions of SGLang before 0.5.10 project gates apart from queries, keys and values unless the checkpoint joins them
@@ -44,10 +52,7 @@ fn older_versions_launch_more_around_delta_rules() {
         };
         let mut setup = check(&scenario, catalog()).0.expect("sound");
         setup.engine.compute_delta_rules_of(&version.into());
-        let report = finish(&plan(&setup).expect("complete").0, &Efficiencies::Roofline).expect("an answer");
-        let decode =
-            report.passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
-        let names = decode.kernels.into_iter().map(|line| line.name);
+        let names = decode(passes_of(&setup)).kernels.into_iter().map(|line| line.name);
         names.filter(|name| name.starts_with("in_proj") || name.starts_with("copy")).collect()
     };
     let joined = ["in_proj_qkvz", "in_proj_ba"];
@@ -67,10 +72,12 @@ fn a_token_is_chosen_at_each_draft() {
         let mut scenario = Scenario::default();
         scenario.workload.drafts.drafted = drafted;
         let setup = check(&scenario, catalog()).0.expect("sound");
-        let report = finish(&plan(&setup).expect("complete").0, &Efficiencies::Roofline).expect("an answer");
-        let decode =
-            report.passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
-        decode.kernels.into_iter().find(|line| line.name == "lm_head").expect("a head").shape
+        decode(passes_of(&setup))
+            .kernels
+            .into_iter()
+            .find(|line| line.name == "lm_head")
+            .expect("a head")
+            .shape
     };
     assert_eq!((head(0), head(3)), ("16 × 128256 × 4096".into(), "64 × 128256 × 4096".into()));
 }
@@ -84,10 +91,10 @@ fn the_layer_that_drafts_is_listed() {
         (scenario.gpu, scenario.tp) = ("b200".into(), 8);
         scenario.workload.drafts.drafted = 3;
         let (setup, issues) = check(&scenario, catalog());
-        let (plan, _) = plan(&setup.expect("sound")).expect("complete");
-        let passes = finish(&plan, &Efficiencies::Roofline).expect("an answer").passes;
-        let decode = passes.into_iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
-        let lines = decode.kernels.into_iter().filter(|line| line.block == Block::Drafting);
+        let lines = decode(passes_of(&setup.expect("sound")))
+            .kernels
+            .into_iter()
+            .filter(|line| line.block == Block::Drafting);
         let warned = issues.iter().any(|issue| issue.field == Field::Drafted);
         (lines.map(|line| (line.name, line.shape, line.count)).collect::<Vec<_>>(), warned)
     };
@@ -127,8 +134,7 @@ fn the_lines_of_every_model_add_up() {
 }
 
 fn attentions(id: &str) -> Vec<(String, u64)> {
-    let passes = passes(id);
-    let decode = passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+    let decode = decode(passes(id));
     let lines = decode.kernels.iter().filter(|line| line.name == "attention_decode");
     lines.map(|line| (line.shape.split(" × ").last().unwrap_or_default().to_owned(), line.count)).collect()
 }

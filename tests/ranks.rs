@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::shipped_models;
-use rooflight::study::{Block, Document, Row, Study, Table, Topic};
+use rooflight::study::{Block, Content, Document, Row, Study, Table, Topic};
 
 static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models"));
 
@@ -25,14 +25,7 @@ fn study(topic: Topic, link: &str) -> Document {
 #[test]
 fn an_answer_says_what_it_rests_on() {
     let document = study(Topic::Evidence, FORM);
-    let tables: Vec<&Table> = document
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Table(table) => Some(table),
-            _ => None,
-        })
-        .collect();
+    let tables: Vec<&Table> = document.blocks.iter().filter_map(Block::as_table).collect();
     let [doubts, nearest] = tables[..] else { panic!("two tables") };
     let share = |row: &Row| {
         let text = row.cells[1].text.split(|letter: char| letter != '.' && !letter.is_ascii_digit());
@@ -50,11 +43,9 @@ fn an_answer_says_what_it_rests_on() {
 /// What is said of the configuration compared with the form.
 fn ranked(other: &str) -> String {
     let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));
-    let text = document.blocks.iter().find_map(|block| match block {
-        Block::Text(text) if text.id == "ranked" => Some(text.spans.iter().map(|span| &*span.text).collect()),
-        _ => None,
-    });
-    text.expect("what is said of the comparison")
+    let text = document.blocks.iter().find(|block| block.id == "ranked");
+    let Content::Text(spans) = &text.expect("what is said of the comparison").content else { panic!() };
+    spans.iter().map(|span| &*span.text).collect()
 }
 
 #[test]
@@ -70,14 +61,14 @@ fn undecided_comparisons_say_what_to_measure() {
     let other = "v~1~m~qwen3-32b~tp~2~c~32~e~trtllm";
     assert!(ranked(other).contains("too close to call"), "{}", ranked(other));
     let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));
-    let fold = document.blocks.iter().find_map(|block| match block {
-        Block::Fold(fold) => Some(fold),
+    let fold = document.blocks.iter().find_map(|block| match &block.content {
+        Content::Fold(inside) => Some((&block.name, inside)),
         _ => None,
     });
-    let fold = fold.expect("the run that settles it");
-    assert!(fold.name.starts_with("To settle"), "{}", fold.name);
-    let commands = fold.blocks.iter().filter_map(|block| match block {
-        Block::Code(code) => Some(&*code.text),
+    let (name, inside) = fold.expect("the run that settles it");
+    assert!(name.starts_with("To settle"), "{name}");
+    let commands = inside.iter().filter_map(|block| match &block.content {
+        Content::Code(code) => Some(&*code.text),
         _ => None,
     });
     let all = commands.collect::<Vec<_>>().join("\n");
@@ -93,11 +84,7 @@ fn a_configuration_does_not_beat_itself() {
 /// The first table of changes to the form with these inputs too.
 fn changes(more: &str) -> Table {
     let document = study(Topic::Change, &format!("{FORM}&{more}"));
-    let table = document.blocks.into_iter().find_map(|block| match block {
-        Block::Table(table) => Some(table),
-        _ => None,
-    });
-    table.expect("a table of changes")
+    document.blocks.iter().find_map(Block::as_table).expect("a table of changes").clone()
 }
 
 fn column(table: &Table, name: &str) -> usize {

@@ -70,6 +70,16 @@ pub enum LinkKind {
     Xgmi,
 }
 
+impl LinkKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nvlink => "NVLink",
+            Self::Pcie => "PCIe",
+            Self::Xgmi => "XGMI",
+        }
+    }
+}
+
 /// The fastest link between the GPUs of one machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -19,23 +19,28 @@ pub struct Choice {
     pub name: String,
 }
 
-/// The page and tests find a block by its id: ids are unique in a page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// The page and tests find it by this: unique in a page, or empty.
+    pub id: String,
+    /// Its title; empty for texts and facts.
+    pub name: String,
+    pub content: Content,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Block {
-    Text(Paragraph),
-    Heading(Heading),
+pub enum Content {
+    Text(Vec<Span>),
+    /// Its name alone.
+    Heading,
     Table(Table),
     Figure(Plot),
     Code(Code),
-    Facts(Facts),
-    Fold(Fold),
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Paragraph {
-    pub id: String,
-    pub spans: Vec<Span>,
+    /// Names and values in a line that wraps.
+    Facts(Vec<Fact>),
+    /// Initially collapsed.
+    Fold(Vec<Block>),
 }
 
 /// A piece of text, or the content of a cell.
@@ -49,16 +54,9 @@ pub struct Span {
     pub link: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Heading {
-    pub text: String,
-}
-
 /// The first cell of each row names it; the others hold numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    pub id: String,
-    pub name: String,
     pub head: Vec<String>,
     /// The meaning of each; empty for plain words.
     pub help: Vec<String>,
@@ -75,8 +73,6 @@ pub struct Row {
 /// A chart, and a summary in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
-    pub id: String,
-    pub name: String,
     pub chart: Chart,
     /// Height in CSS pixels, and the number of panels: stacked if they do not fit side by side.
     pub height: u32,
@@ -87,18 +83,9 @@ pub struct Plot {
 /// Text to copy or save.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
-    pub id: String,
-    pub name: String,
     /// The file name to save as; empty for copy only.
     pub file: String,
     pub text: String,
-}
-
-/// Names and values in a line that wraps.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
-    pub id: String,
-    pub facts: Vec<Fact>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -107,14 +94,6 @@ pub struct Fact {
     pub value: String,
     /// Its meaning, as a tooltip.
     pub help: String,
-}
-
-/// Initially collapsed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Fold {
-    pub id: String,
-    pub name: String,
-    pub blocks: Vec<Block>,
 }
 
 impl Document {
@@ -129,16 +108,20 @@ impl Document {
 }
 
 impl Block {
+    fn new(name: String, content: Content) -> Self {
+        Self { id: String::new(), name, content }
+    }
+
     pub fn text(text: impl Into<String>) -> Self {
         Self::spans(vec![Span::plain(text)])
     }
 
     pub fn spans(spans: Vec<Span>) -> Self {
-        Self::Text(Paragraph { id: String::new(), spans })
+        Self::new(String::new(), Content::Text(spans))
     }
 
     pub fn heading(text: impl Into<String>) -> Self {
-        Self::Heading(Heading { text: text.into() })
+        Self::new(text.into(), Content::Heading)
     }
 
     pub fn table(
@@ -146,13 +129,14 @@ impl Block {
         head: &[&str],
         rows: impl IntoIterator<Item = impl Into<Row>>,
     ) -> Self {
-        Self::Table(Table {
-            id: String::new(),
-            name: name.into(),
-            head: head.iter().map(|&name| name.into()).collect(),
-            help: head.iter().map(|name| glossary::meaning(name).into()).collect(),
-            rows: rows.into_iter().map(Into::into).collect(),
-        })
+        Self::of_rows(name.into(), head, rows.into_iter().map(Into::into).collect())
+    }
+
+    /// Compiled once, not for every type of row.
+    fn of_rows(name: String, head: &[&str], rows: Vec<Row>) -> Self {
+        let help = head.iter().map(|name| glossary::meaning(name).into()).collect();
+        let head = head.iter().map(|&name| name.into()).collect();
+        Self::new(name, Content::Table(Table { head, help, rows }))
     }
 
     /// A chart as high as its bars need.
@@ -168,39 +152,30 @@ impl Block {
             Chart::Curves(curves) => curves.panels.len() as u32,
             Chart::Roofline(_) | Chart::Bars(_) => 1,
         };
-        Self::Figure(Plot {
-            id: String::new(),
-            name: name.into(),
-            chart,
-            height,
-            panels,
-            words: words.into(),
-        })
+        Self::new(name.into(), Content::Figure(Plot { chart, height, panels, words: words.into() }))
     }
 
     pub fn code(name: &str, file: &str, text: impl Into<String>) -> Self {
-        Self::Code(Code { id: String::new(), name: name.into(), file: file.into(), text: text.into() })
+        Self::new(name.into(), Content::Code(Code { file: file.into(), text: text.into() }))
+    }
+
+    pub fn facts(facts: Vec<Fact>) -> Self {
+        Self::new(String::new(), Content::Facts(facts))
+    }
+
+    pub fn fold(id: impl Into<String>, name: impl Into<String>, blocks: Vec<Self>) -> Self {
+        Self::new(name.into(), Content::Fold(blocks)).called(id)
     }
 
     /// With an id.
     #[must_use]
-    pub fn called(mut self, name: &str) -> Self {
-        let id = match &mut self {
-            Self::Text(text) => &mut text.id,
-            Self::Table(table) => &mut table.id,
-            Self::Figure(figure) => &mut figure.id,
-            Self::Code(code) => &mut code.id,
-            Self::Facts(facts) => &mut facts.id,
-            Self::Fold(fold) => &mut fold.id,
-            // Headings have no ids.
-            Self::Heading(_) => return self,
-        };
-        name.clone_into(id);
-        self
+    pub fn called(self, id: impl Into<String>) -> Self {
+        Self { id: id.into(), ..self }
     }
 
-    pub fn fold(id: impl Into<String>, name: impl Into<String>, blocks: Vec<Self>) -> Self {
-        Self::Fold(Fold { id: id.into(), name: name.into(), blocks })
+    /// Its table, if it is one.
+    pub fn as_table(&self) -> Option<&Table> {
+        if let Content::Table(table) = &self.content { Some(table) } else { None }
     }
 }
 

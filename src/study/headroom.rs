@@ -134,7 +134,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         rows.push(plain("Host time not hidden".into(), pass.host, pass.host));
     }
     let name = format!("Headroom of {}", words::phase(pass.phase).to_ascii_lowercase());
-    Block::table(name, &HEAD, rows).called(&format!("headroom-{phase}"))
+    Block::table(name, &HEAD, rows).called(format!("headroom-{phase}"))
 }
 
 /// The kernel's name, linked to its explanation.
@@ -325,6 +325,6 @@ mod tests {
     fn tables(report: &Report, setup: &Setup) -> usize {
         let mut blocks = optimum(setup, report);
         blocks.extend(report.passes.iter().map(|pass| table(pass, &ranked(pass, &[]))));
-        blocks.iter().filter(|block| matches!(block, Block::Table(of) if !of.rows.is_empty())).count()
+        blocks.iter().filter_map(Block::as_table).filter(|table| !table.rows.is_empty()).count()
     }
 }

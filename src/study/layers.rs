@@ -109,6 +109,7 @@ fn colour(resource: Resource) -> &'static str {
 mod tests {
     use super::*;
     use crate::efficiency::Efficiencies;
+    use crate::study::Content;
     use crate::study::Topic;
 
     /// The headings, and the kernels under each.
@@ -117,9 +118,9 @@ mod tests {
         while study.step(|_| Ok(Efficiencies::Roofline)).expect("answered") {}
         let mut all: Vec<(String, Vec<String>)> = Vec::new();
         for block in blocks(&study) {
-            match (block, all.last_mut()) {
-                (Block::Heading(heading), _) => all.push((heading.text, Vec::new())),
-                (Block::Table(table), Some((_, names))) => {
+            match (block.content, all.last_mut()) {
+                (Content::Heading, _) => all.push((block.name, Vec::new())),
+                (Content::Table(table), Some((_, names))) => {
                     names.extend(table.rows.into_iter().map(|row| row.cells[1].text.clone()));
                 }
                 _ => {}

@@ -1,6 +1,6 @@
 //! Documents as Markdown, for the command line and for export.
 
-use super::document::{Block, Document, Fact, Span, Table};
+use super::document::{Block, Content, Document, Fact, Span, Table};
 
 impl Document {
     /// As Markdown with links relative to `page`, the page's address without a fragment. Charts become their
@@ -14,16 +14,17 @@ impl Document {
 
 fn blocks(text: &mut String, all: &[Block], page: &str) {
     for block in all {
-        let written = match block {
-            Block::Text(text) => text.spans.iter().map(|each| span(each, page)).collect::<String>(),
-            Block::Heading(heading) => format!("## {}", plain(&heading.text)),
-            Block::Table(all) => table(all, page),
-            Block::Figure(figure) => format!("*{}*: {}", plain(&figure.name), plain(&figure.words)),
-            Block::Code(code) => format!("{}:\n\n{}", plain(&code.name), fenced(&code.text)),
-            Block::Facts(facts) => facts.facts.iter().map(fact).collect::<Vec<_>>().join("\n"),
-            Block::Fold(fold) => {
-                *text += &format!("\n### {}\n", plain(&fold.name));
-                blocks(text, &fold.blocks, page);
+        let name = plain(&block.name);
+        let written = match &block.content {
+            Content::Text(spans) => spans.iter().map(|each| span(each, page)).collect::<String>(),
+            Content::Heading => format!("## {name}"),
+            Content::Table(all) => table(all, page),
+            Content::Figure(figure) => format!("*{name}*: {}", plain(&figure.words)),
+            Content::Code(code) => format!("{name}:\n\n{}", fenced(&code.text)),
+            Content::Facts(facts) => facts.iter().map(fact).collect::<Vec<_>>().join("\n"),
+            Content::Fold(inside) => {
+                *text += &format!("\n### {name}\n");
+                blocks(text, inside, page);
                 continue;
             }
         };

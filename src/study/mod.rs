@@ -38,9 +38,7 @@ pub mod words;
 
 use accuracy::Accuracy;
 pub use case::{Case, Outcome};
-pub use document::{
-    Block, Choice, Code, Document, Fact, Facts, Fold, Heading, Paragraph, Plot, Row, Span, Table,
-};
+pub use document::{Block, Choice, Code, Content, Document, Fact, Plot, Row, Span, Table};
 use plans::Plans;
 
 use serde::{Deserialize, Serialize};

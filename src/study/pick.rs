@@ -166,10 +166,9 @@ mod tests {
 
     fn rows(question: &str) -> Vec<Vec<String>> {
         let study = Study::new(Topic::Find, question, "v=1&m=qwen3-32b&g=h100-sxm", "");
-        let Some(Block::Table(table)) = blocks(&study, question).into_iter().next() else {
-            return Vec::new();
-        };
-        table.rows.into_iter().map(|row| row.cells.into_iter().map(|cell| cell.text).collect()).collect()
+        let blocks = blocks(&study, question);
+        let rows = blocks.first().and_then(Block::as_table).into_iter().flat_map(|table| &table.rows);
+        rows.map(|row| row.cells.iter().map(|cell| cell.text.clone()).collect()).collect()
     }
 
     #[test]

@@ -242,22 +242,13 @@ fn vllm_budgets_follow_the_prompt_from_april() {
 
 #[test]
 fn some_runs_are_excluded() {
-    let gb200 = launch(&case(
-        "deepseek-ai/DeepSeek-R1 fp8 gb200 trtllm",
-        "2025-10-20",
-        "",
-        [8, 8, 8, 1],
-        [1024, 1024, 64],
-    ));
-    assert_eq!(gb200.excluded.as_deref(), Some("prefill and decode ran on servers of their own"));
-    let other = launch(&case(
-        "openai/gpt-oss-120b mxfp4 gb200 trtllm",
-        "2026-03-20",
-        "",
-        [4, 4, 1, 1],
-        [1024, 1024, 64],
-    ));
-    assert_eq!(other.excluded.as_deref(), Some("prefill and decode ran on servers of their own"));
+    for (what, day, labels) in [
+        ("deepseek-ai/DeepSeek-R1 fp8 gb200 trtllm", "2025-10-20", [8, 8, 8, 1]),
+        ("openai/gpt-oss-120b mxfp4 gb200 trtllm", "2026-03-20", [4, 4, 1, 1]),
+    ] {
+        let launch = launch(&case(what, day, "", labels, [1024, 1024, 64]));
+        assert_eq!(launch.excluded.as_deref(), Some("prefill and decode ran on servers of their own"));
+    }
     let h100 = |day: &str, clients| {
         let what = "openai/gpt-oss-120b mxfp4 h100-sxm vllm";
         launch(&case(what, day, "", [8, 8, 1, 1], [1024, 1024, clients]))

@@ -1,8 +1,8 @@
 //! Single changes, and the best of them.
 
-use rooflight::study::{Block, Span, Topic};
+use rooflight::study::{Span, Topic};
 
-use super::{LINKS, output, report, spans, study, tables};
+use super::{LINKS, output, report, spans, spans_of, study, tables};
 
 #[test]
 fn a_change_shows_its_effect_on_output() {
@@ -29,13 +29,12 @@ fn the_suggested_change_is_cheaper_and_meets_the_limits() {
     };
     let link = "v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60";
     let document = study(Topic::Better, "", link);
-    let Block::Text(text) = &document.blocks[0] else { panic!("{document:?}") };
-    assert_eq!(text.id, "better");
-    let apply = text.spans.iter().find(|span| span.text == "Apply").unwrap();
+    assert_eq!(document.blocks[0].id, "better");
+    let apply = spans(&document).into_iter().find(|span| span.text == "Apply").unwrap();
     let ((now, _), (then, keeps)) = (cost(link), cost(apply.link.trim_start_matches('#')));
     assert!(then < now * 0.95 && keeps == Some(true), "{then} after {now}");
     let nothing = study(Topic::Better, "", "v=1&m=llama-3.3-70b-instruct&g=l4&st=1&sp=1");
-    assert!(matches!(&nothing.blocks[0], Block::Text(text) if text.id.is_empty()), "{nothing:?}");
+    assert!(nothing.blocks[0].id.is_empty(), "{nothing:?}");
 }
 
 #[test]
@@ -44,11 +43,9 @@ fn the_advice_is_the_suggested_change() {
     assert_eq!(report(link).unwrap().run.unwrap().keeps(), Some(false));
     let offered = |topic, id: &str| {
         let document = study(topic, "", link);
-        let text = document.blocks.iter().find_map(|block| match block {
-            Block::Text(text) if text.id == id => text.spans.iter().find(|span| !span.link.is_empty()),
-            _ => None,
-        });
-        text.unwrap_or_else(|| panic!("{document:?}")).link.clone()
+        let text = document.blocks.iter().find(|block| block.id == id);
+        let link = text.and_then(|text| spans_of(text).into_iter().find(|span| !span.link.is_empty()));
+        link.unwrap_or_else(|| panic!("{document:?}")).link.clone()
     };
     assert_eq!(offered(Topic::Change, "advice"), offered(Topic::Better, "better"));
 }

@@ -1,6 +1,6 @@
 //! What every study has to hold.
 
-use rooflight::study::{Block, Topic};
+use rooflight::study::{Block, Content, Topic};
 
 use super::{LINKS, PAGE, charts, flat, output, spans, study, tables};
 
@@ -28,9 +28,9 @@ fn folds_have_unique_ids() {
         let document = study(topic, "", LINKS[1]);
         let mut ids: Vec<&str> = Vec::new();
         for block in flat(&document.blocks) {
-            if let Block::Fold(fold) = block {
-                assert!(!ids.contains(&&*fold.id), "{} twice in {topic:?}", fold.id);
-                ids.push(&fold.id);
+            if let Content::Fold(_) = block.content {
+                assert!(!ids.contains(&&*block.id), "{} twice in {topic:?}", block.id);
+                ids.push(&block.id);
             }
         }
     }
@@ -52,7 +52,7 @@ fn every_linked_configuration_has_an_answer() {
 #[test]
 fn exports_are_complete_files() {
     let text = |of: &str| match &study(Topic::Export, of, LINKS[1]).blocks[..] {
-        [Block::Code(code)] => code.text.clone(),
+        [Block { content: Content::Code(code), .. }] => code.text.clone(),
         other => panic!("{other:?}"),
     };
     let json: serde_json::Value = serde_json::from_str(&text("json")).unwrap();

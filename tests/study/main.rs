@@ -15,7 +15,7 @@ use rooflight::config::{Issue, check, link};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::{Report, finish, plan};
 use rooflight::study::accuracy::Accuracy;
-use rooflight::study::{Block, Document, Span, Study, Table, Topic};
+use rooflight::study::{Block, Content, Document, Span, Study, Table, Topic};
 
 const PAGE: &str = "https://example.org/rooflight/";
 
@@ -41,36 +41,34 @@ fn flat(blocks: &[Block]) -> Vec<&Block> {
     let mut all = Vec::new();
     for block in blocks {
         all.push(block);
-        if let Block::Fold(fold) = block {
-            all.extend(flat(&fold.blocks));
+        if let Content::Fold(inside) = &block.content {
+            all.extend(flat(inside));
         }
     }
     all
 }
 
 fn tables(document: &Document) -> Vec<&Table> {
-    fn table(block: &Block) -> Option<&Table> {
-        if let Block::Table(table) = block { Some(table) } else { None }
-    }
-    flat(&document.blocks).into_iter().filter_map(table).collect()
+    flat(&document.blocks).into_iter().filter_map(Block::as_table).collect()
 }
 
 fn spans(document: &Document) -> Vec<&Span> {
-    fn of(block: &Block) -> Vec<&Span> {
-        match block {
-            Block::Text(text) => text.spans.iter().collect(),
-            Block::Table(table) => table.rows.iter().flat_map(|row| &row.cells).collect(),
-            _ => Vec::new(),
-        }
+    flat(&document.blocks).into_iter().flat_map(spans_of).collect()
+}
+
+fn spans_of(block: &Block) -> Vec<&Span> {
+    match &block.content {
+        Content::Text(spans) => spans.iter().collect(),
+        Content::Table(table) => table.rows.iter().flat_map(|row| &row.cells).collect(),
+        _ => Vec::new(),
     }
-    flat(&document.blocks).into_iter().flat_map(of).collect()
 }
 
 fn charts(document: &Document) -> Vec<Chart> {
     let mut charts = Vec::new();
     for block in flat(&document.blocks) {
-        if let Block::Figure(figure) = block {
-            assert!(!figure.words.is_empty(), "{} has no words", figure.name);
+        if let Content::Figure(figure) = &block.content {
+            assert!(!figure.words.is_empty(), "{} has no words", block.name);
             charts.push(figure.chart.clone());
         }
     }

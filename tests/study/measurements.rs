@@ -4,7 +4,7 @@ use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{check, link};
 use rooflight::efficiency::Manifest;
-use rooflight::study::{Block, Topic};
+use rooflight::study::{Block, Content, Topic};
 
 use super::{LINKS, MEASURED, PAGE, accuracy, charts, study, tables};
 
@@ -47,7 +47,7 @@ fn measurements_are_shown_beside_the_prediction() {
     assert!(cells[1][3].starts_with('−') && cells[2][3].starts_with('+'), "{cells:?}");
 
     let export = |of: &str| match &study(Topic::Export, of, MEASURED).blocks[..] {
-        [.., Block::Code(code)] => code.text.clone(),
+        [.., Block { content: Content::Code(code), .. }] => code.text.clone(),
         other => panic!("{other:?}"),
     };
     let json: serde_json::Value = serde_json::from_str(&export("json")).unwrap();

@@ -3,7 +3,7 @@
 use rooflight::chart::Chart;
 use rooflight::config::{Field, Issue, link};
 use rooflight::efficiency::Efficiencies;
-use rooflight::study::{Block, Document, Study, Topic};
+use rooflight::study::{Block, Content, Document, Study, Topic};
 use serde_json::Value;
 
 use super::{PAGE, charts, flat, output, study, tables};
@@ -19,7 +19,8 @@ fn plans_link_to_their_configuration_and_give_reasons() {
     );
     let folds: Vec<&str> = flat(&document.blocks)
         .into_iter()
-        .filter_map(|block| if let Block::Fold(fold) = block { Some(fold.name.as_str()) } else { None })
+        .filter(|block| matches!(block.content, Content::Fold(_)))
+        .map(|block| block.name.as_str())
         .collect();
     assert!(folds[1].starts_with("2. ") && folds[1].contains(": costs"), "{folds:?}");
     let charts = charts(&document);
@@ -94,8 +95,8 @@ fn link_of(link: &str) -> String {
 }
 
 fn code<'a>(document: &'a Document, id: &str) -> &'a str {
-    let text = |block: &&'a Block| match block {
-        Block::Code(code) if code.id == id => Some(code.text.as_str()),
+    let text = |block: &&'a Block| match &block.content {
+        Content::Code(code) if block.id == id => Some(code.text.as_str()),
         _ => None,
     };
     flat(&document.blocks).iter().find_map(text).unwrap_or_else(|| panic!("nothing is called {id}"))

@@ -79,8 +79,8 @@ pub fn found(
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
     let pools: Vec<_> = cases.pools().step_by(every.max(1)).collect();
     let leaves: Vec<Leave> = std::iter::once(Leave::Configuration).chain(leave.iter().copied()).collect();
-    let batches = cases.batches().map(|case| (&case.id, case.compare(catalog, &ask)));
-    let traces = cases.traces().map(|case| (&case.id, case.compare(core, &ask)));
+    let batches = cases.batches().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
+    let traces = cases.traces().map(|case| (&case.ran.id, case.compare(core, &ask)));
     Ok(Results {
         batches: report(&BatchCase::METRICS, batches, &peers),
         served: served_reports(&served, core, &ask, &peers, &leaves)?,

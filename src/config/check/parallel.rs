@@ -1,7 +1,7 @@
 //! How the model is sharded over GPUs.
 
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Field, Gpu, Issue, LinkKind, Model};
+use crate::config::{Field, Gpu, Issue, Model};
 
 /// Degrees of parallelism of one replica, as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,11 +119,7 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
     } else {
         Field::Pp
     };
-    let link = match gpu.link.kind {
-        LinkKind::Nvlink => "NVLink",
-        LinkKind::Pcie => "PCIe",
-        LinkKind::Xgmi => "XGMI",
-    };
+    let link = gpu.link.kind.name();
     let product = if dp > 1 { format!("{tp} × {dp} × {pp}") } else { format!("{tp} × {pp}") };
     let text = match domain {
         1 => format!("{product} is {gpus} GPUs, and each {} is a machine of its own", gpu.name),

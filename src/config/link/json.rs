@@ -103,12 +103,7 @@ pub(crate) fn plain(value: &Value, kind: InputKind) -> Result<String, &'static s
             value => number(value).ok_or("a whole number or a list of them"),
         },
         InputKind::Measured => value.as_str().map(str::to_owned).ok_or("an object or text"),
-        InputKind::Id
-        | InputKind::Format
-        | InputKind::Histogram
-        | InputKind::Packed
-        | InputKind::Links
-        | InputKind::Wishes => value.as_str().map(str::to_owned).ok_or("text"),
+        _ => value.as_str().map(str::to_owned).ok_or("text"),
     }
 }
 
@@ -122,12 +117,7 @@ fn typed(text: &str, kind: InputKind) -> Value {
             Err(_) => Value::Null,
         },
         InputKind::Measured => values::measured(text).map_or(Value::Null, |measured| named(&measured)),
-        InputKind::Id
-        | InputKind::Format
-        | InputKind::Histogram
-        | InputKind::Packed
-        | InputKind::Links
-        | InputKind::Wishes => text.into(),
+        _ => text.into(),
     }
 }
 

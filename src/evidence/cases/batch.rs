@@ -2,11 +2,9 @@
 
 use serde::Deserialize;
 
-use super::{Ask, dtype, model, texts};
+use super::{Ask, Ran, texts};
 use crate::config::catalog::Catalog;
-use crate::config::{
-    Lengths, Load, ModelChoice, Scenario, Setup, Version, VersionDefaults, Workload, check, link,
-};
+use crate::config::{Lengths, Load, Scenario, Setup, Version, VersionDefaults, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::sequence_us;
@@ -16,14 +14,8 @@ use crate::serving::{Report, finish, plan};
 /// One offline batch.
 #[derive(Debug, Clone, Deserialize)]
 pub struct BatchCase {
-    pub id: String,
-    pub source: String,
-    pub model: String,
-    pub engine: String,
-    pub gpu: String,
-    pub tp: u32,
-    pub pp: u32,
-    pub precision: String,
+    #[serde(flatten)]
+    pub ran: Ran,
     pub engine_version: Option<Version>,
     /// The command, where the source prints it.
     #[serde(default)]
@@ -54,27 +46,19 @@ impl BatchCase {
             false => self.prompt_lens.clone(),
         };
         let size = u32::try_from(prompts.len()).map_err(|error| error.to_string())?;
-        Ok(Scenario {
-            model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
-            gpu: self.gpu.clone(),
-            engine: self.engine.clone(),
-            tp: self.tp,
-            pp: self.pp,
-            weights: Some(dtype(&self.precision)?),
-            workload: Workload {
-                isl: Lengths::Each(prompts),
-                osl: self.output_len,
-                load: Load::Batch(size),
-                ..Workload::default()
-            },
-            ..Scenario::default()
-        })
+        let workload = Workload {
+            isl: Lengths::Each(prompts),
+            osl: self.output_len,
+            load: Load::Batch(size),
+            ..Workload::default()
+        };
+        Ok(Scenario { workload, ..self.ran.scenario()? })
     }
 
     /// What the recorded version does by default.
     fn defaults<'a>(&self, catalog: &'a Catalog) -> Option<&'a VersionDefaults> {
         let version = self.engine_version.as_ref().filter(|version| !version.text().is_empty())?;
-        catalog.engine(&self.engine)?.version_defaults(version, catalog.gpu(&self.gpu)?.arch)
+        catalog.engine(&self.ran.engine)?.version_defaults(version, catalog.gpu(&self.ran.gpu)?.arch)
     }
 
     /// The setup, with what the recorded version does differently from the catalog's.
@@ -85,7 +69,7 @@ impl BatchCase {
         let Some(defaults) = self.defaults(catalog) else { return setup };
         if !defaults.async_scheduling {
             let sequences = setup.prompts.len() as f64;
-            let all = sequence_us(&self.engine, catalog).0.map(|one| one * sequences);
+            let all = sequence_us(&self.ran.engine, catalog).0.map(|one| one * sequences);
             let host = &mut setup.engine.host;
             for step in [&mut host.decode_step_us, &mut host.prefill_step_us] {
                 step.0 = step.0.zip(all).map(|(own, all)| own + all);
@@ -110,17 +94,12 @@ impl BatchCase {
             times(&report)
         };
         Ok(Compared {
-            id: self.id.clone(),
-            model: self.model.clone(),
-            engine: self.engine.clone(),
-            gpu: self.gpu.clone(),
-            source: self.source.clone(),
             outside: self.outside,
             predicted: times(&Efficiencies::Learned(learned))?,
             roofline: times(&Efficiencies::Roofline)?,
             measured: self.measured,
             link: link::encode(&scenario),
-            ..Compared::default()
+            ..self.ran.compared()
         })
     }
 }

@@ -5,17 +5,57 @@ mod pools;
 mod served;
 mod trace;
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::compared::Skipped;
+use super::compared::{Compared, Skipped};
 use crate::config::names::{Resolved, resolve};
-use crate::config::{Dtype, Issue};
+use crate::config::{Dtype, Issue, ModelChoice, Scenario};
 use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
 pub use pools::{PoolCase, Workers};
 pub use served::{LengthSource, LoadKind, Published, ServedCase};
 pub use trace::{TraceCase, TracedRequest};
+
+/// What ran, and who measured it.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Ran {
+    pub id: String,
+    /// The table and its part.
+    pub source: String,
+    pub model: String,
+    pub engine: String,
+    pub gpu: String,
+    pub tp: u32,
+    pub pp: u32,
+    pub precision: String,
+}
+
+impl Ran {
+    /// Its scenario, under the default load.
+    fn scenario(&self) -> Result<Scenario, String> {
+        Ok(Scenario {
+            model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
+            gpu: self.gpu.clone(),
+            engine: self.engine.clone(),
+            tp: self.tp,
+            pp: self.pp,
+            weights: Some(dtype(&self.precision)?),
+            ..Scenario::default()
+        })
+    }
+
+    fn compared(&self) -> Compared {
+        compared([&self.id, &self.model, &self.engine, &self.gpu, &self.source])
+    }
+}
+
+/// A comparison of what these name, without figures.
+fn compared(names: [&str; 5]) -> Compared {
+    let [id, model, engine, gpu, source] = names.map(str::to_owned);
+    Compared { id, model, engine, gpu, source, ..Compared::default() }
+}
 
 /// A case of any supported kind.
 #[derive(Debug, Clone)]
@@ -82,7 +122,8 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
     match kind {
         "batch" => serde_json::from_value(value).map(|case| Case::Batch(Box::new(case))).map_err(unlike),
         "closed_loop" | "burst" | "offline" | "open_loop" | "open_loop_constant" | "steady_state" => {
-            serde_json::from_value(value).map(|case| Case::Served(Box::new(case))).map_err(unlike)
+            let line: served::Line = serde_json::from_value(value).map_err(unlike)?;
+            Ok(Case::Served(Box::new(line.try_into()?)))
         }
         "disaggregated" | "disaggregated_closed_loop" => {
             serde_json::from_value(value).map(|case| Case::Pools(Box::new(case))).map_err(unlike)

@@ -1,6 +1,6 @@
 //! Servers with separate prefill and decode workers.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::config::Version;
@@ -27,16 +27,20 @@ pub struct PoolCase {
 }
 
 /// Workers of one pool, as labelled.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Workers {
+    #[serde(rename = "workers")]
     pub count: Option<u32>,
     /// Per worker.
+    #[serde(rename = "gpus_per_worker")]
     pub gpus: Option<u32>,
     pub tp: u32,
     pub pp: u32,
+    #[serde(rename = "moe_ep")]
     pub ep: u32,
     pub attention_dp: u32,
     /// The layout according to the recipe, if known: EP, and whether attention is data parallel.
+    #[serde(rename = "layout", default, deserialize_with = "recipe_layout")]
     pub recipe_layout: Option<(u32, bool)>,
     /// Maximum sequences, of the worker or of a rank; some are placeholders.
     pub max_batch: Option<u32>,
@@ -61,8 +65,8 @@ struct Line {
     prompts: Option<u32>,
     measured_on: Option<String>,
     image: Option<String>,
-    prefill: Option<WorkersLine>,
-    decode: Option<WorkersLine>,
+    prefill: Option<Workers>,
+    decode: Option<Workers>,
     prefill_workers: Option<u32>,
     decode_workers: Option<u32>,
     tp: Option<u32>,
@@ -81,18 +85,6 @@ struct MeasuredLine {
 }
 
 #[derive(Debug, Deserialize)]
-struct WorkersLine {
-    workers: Option<u32>,
-    gpus_per_worker: Option<u32>,
-    tp: u32,
-    pp: u32,
-    moe_ep: u32,
-    attention_dp: u32,
-    layout: Option<LayoutLine>,
-    max_batch: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
 struct LayoutLine {
     ep: u32,
     /// True, false, or a number of ranks.
@@ -100,24 +92,13 @@ struct LayoutLine {
     dp: Option<Value>,
 }
 
-impl From<WorkersLine> for Workers {
-    fn from(line: WorkersLine) -> Self {
-        let parallel = |value: &Value| value.as_bool().or(value.as_u64().map(|ranks| ranks > 1));
-        let recipe_layout = line.layout.map(|layout| {
-            let said = layout.attention_dp.or(layout.dp);
-            (layout.ep, said.as_ref().and_then(parallel).unwrap_or(false))
-        });
-        Self {
-            count: line.workers,
-            gpus: line.gpus_per_worker,
-            tp: line.tp,
-            pp: line.pp,
-            ep: line.moe_ep,
-            attention_dp: line.attention_dp,
-            recipe_layout,
-            max_batch: line.max_batch,
-        }
-    }
+fn recipe_layout<'de, D: Deserializer<'de>>(line: D) -> Result<Option<(u32, bool)>, D::Error> {
+    let parallel = |value: Value| value.as_bool().or(value.as_u64().map(|ranks| ranks > 1));
+    let layout = Option::<LayoutLine>::deserialize(line)?;
+    Ok(layout.map(|layout| {
+        let said = layout.attention_dp.or(layout.dp);
+        (layout.ep, said.and_then(parallel).unwrap_or(false))
+    }))
 }
 
 impl TryFrom<Line> for PoolCase {
@@ -137,14 +118,8 @@ impl TryFrom<Line> for PoolCase {
                 ..Workers::default()
             })
         };
-        let prefill = match line.prefill {
-            Some(workers) => workers.into(),
-            None => alike(line.prefill_workers)?,
-        };
-        let decode: Workers = match line.decode {
-            Some(workers) => workers.into(),
-            None => alike(line.decode_workers)?,
-        };
+        let prefill = line.prefill.map_or_else(|| alike(line.prefill_workers), Ok)?;
+        let decode = line.decode.map_or_else(|| alike(line.decode_workers), Ok)?;
         let of_others = line.kind == "disaggregated_closed_loop";
         let measured = Times {
             ttft_ms: line.ttft_ms.or(line.measured.ttft_ms),

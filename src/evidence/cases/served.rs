@@ -6,7 +6,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::config::Version;
 use crate::config::ids::ids;
-use crate::evidence::compared::{Metric, Times};
+use crate::evidence::compared::{Compared, Metric, Times};
 
 /// How requests were sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,13 +28,13 @@ pub enum LoadKind {
 
 ids!(LoadKind);
 
-/// A run of a server.
+/// A run of a server. Read with [`Line`], which gives what is skipped here.
 ///
 /// The layout is the one the source states; [`crate::evidence::launch::launch`] finds the one that really ran.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(try_from = "Line")]
 pub struct ServedCase {
     pub id: String,
+    #[serde(skip)]
     pub kind: LoadKind,
     /// Who measured it: the table and its part.
     pub source: String,
@@ -50,21 +50,28 @@ pub struct ServedCase {
     pub precision: String,
     pub moe_precision: Option<String>,
     /// Nominal prompt, in tokens: the longest where lengths are drawn.
+    #[serde(skip)]
     pub isl: u32,
     /// Nominal answer, in tokens.
+    #[serde(skip)]
     pub osl: u32,
     /// Shares of the nominal lengths between which each length is drawn, evenly; none if all are equal.
+    #[serde(skip)]
     pub length_range: Option<[f64; 2]>,
     /// Clients; 0 where nothing says how many.
+    #[serde(skip)]
     pub concurrency: u32,
     /// Day of the run, `YYYY-MM-DD`.
     pub measured_on: Option<String>,
     /// Container image, or where that is lost, what else names the run.
     pub image: Option<String>,
     /// What the source prints about how server and clients were started; `None` if nothing.
+    #[serde(skip)]
     pub published: Option<Published>,
     /// No constant was fitted on runs of its file.
+    #[serde(skip)]
     pub outside: bool,
+    #[serde(skip)]
     pub measured: Times,
 }
 
@@ -111,6 +118,16 @@ impl ServedCase {
         Metric::Power,
     ];
 
+    /// Its comparison, without predictions.
+    pub fn compared(&self) -> Compared {
+        Compared {
+            outside: self.outside,
+            concurrency: Some(self.concurrency),
+            measured: self.measured,
+            ..super::compared([&self.id, &self.model, &self.engine, &self.gpu, &self.source])
+        }
+    }
+
     /// The source, and where runs of it are in and out of the fits, in which of them this one is.
     pub fn source_apart(&self) -> String {
         match self.outside && self.published.is_none() {
@@ -122,21 +139,10 @@ impl ServedCase {
 
 /// A line of the tables.
 #[derive(Debug, Deserialize)]
-struct Line {
+pub(super) struct Line {
+    #[serde(flatten)]
+    case: ServedCase,
     kind: String,
-    id: String,
-    source: String,
-    model: String,
-    engine: String,
-    engine_version: Option<Version>,
-    gpu: String,
-    gpus: u32,
-    tp: u32,
-    pp: u32,
-    ep: u32,
-    dp_attention: u32,
-    precision: String,
-    moe_precision: Option<String>,
     kv_dtype: Option<String>,
     #[serde(default)]
     isl: f64,
@@ -151,8 +157,6 @@ struct Line {
     prompts: Option<u32>,
     request_rate: Option<Value>,
     max_num_seqs: Option<u32>,
-    measured_on: Option<String>,
-    image: Option<String>,
     launch: Option<String>,
     client: Option<String>,
     note: Option<String>,
@@ -236,29 +240,15 @@ impl TryFrom<Line> for ServedCase {
             ..Times::default()
         };
         Ok(Self {
-            id: line.id,
             kind,
-            source: line.source,
-            model: line.model,
-            engine: line.engine,
-            engine_version: line.engine_version,
-            gpu: line.gpu,
-            gpus: line.gpus,
-            tp: line.tp,
-            pp: line.pp,
-            ep: line.ep,
-            dp_attention: line.dp_attention,
-            precision: line.precision,
-            moe_precision: line.moe_precision,
             isl: line.isl.round() as u32,
             osl: line.osl.round() as u32,
             length_range,
             concurrency: line.concurrency.unwrap_or(0),
-            measured_on: line.measured_on,
-            image: line.image,
             published,
             outside: true,
             measured,
+            ..line.case
         })
     }
 }

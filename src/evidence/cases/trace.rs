@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::{Ask, dtype, model, texts};
+use super::{Ask, Ran, texts};
 use crate::config::catalog::{Catalog, Physics};
-use crate::config::{Lengths, Load, ModelChoice, Overrides, Scenario, Workload, check, link};
+use crate::config::{Lengths, Load, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::lengths::{longest, means};
@@ -19,20 +19,14 @@ constants!("recorded_servers": max_seqs, token_budget);
 /// A server serving recorded requests.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TraceCase {
-    pub id: String,
-    pub source: String,
-    pub model: String,
-    pub engine: String,
-    pub gpu: String,
-    pub tp: u32,
-    pub pp: u32,
+    #[serde(flatten)]
+    pub ran: Ran,
     /// Attention data parallel ranks with separate requests.
     #[serde(default = "one")]
     pub dp_attention: u32,
     /// GPUs the experts are distributed over.
     #[serde(default = "one")]
     pub ep: u32,
-    pub precision: String,
     pub requests: Vec<TracedRequest>,
 }
 
@@ -77,17 +71,12 @@ impl TraceCase {
             Times::of(&metrics(&outcome).ok_or("no request was served")?)
         };
         Ok(Compared {
-            id: self.id.clone(),
-            model: self.model.clone(),
-            engine: self.engine.clone(),
-            gpu: self.gpu.clone(),
-            source: self.source.clone(),
             outside: true,
             predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
             roofline: times(plan.finish(&Efficiencies::Roofline))?,
             measured: self.measured(),
             link: link::encode(&self.on_average(scenario)),
-            ..Compared::default()
+            ..self.ran.compared()
         })
     }
 
@@ -132,14 +121,8 @@ impl TraceCase {
     fn scenario(&self) -> Result<Scenario, String> {
         let (prompt, output) = longest(&self.sent());
         Ok(Scenario {
-            model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
-            gpu: self.gpu.clone(),
-            engine: self.engine.clone(),
-            tp: self.tp,
-            pp: self.pp,
             dp: self.dp_attention,
             ep: self.ep,
-            weights: Some(dtype(&self.precision)?),
             workload: Workload {
                 isl: Lengths::Fixed(prompt),
                 osl: output,
@@ -151,7 +134,7 @@ impl TraceCase {
                 max_seqs: Some(constants().max_seqs as u32),
                 ..Overrides::default()
             },
-            ..Scenario::default()
+            ..self.ran.scenario()?
         })
     }
 }

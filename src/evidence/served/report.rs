@@ -177,19 +177,14 @@ fn compare(
     let physics = physics.at_rate_of(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
     Ok(Compared {
-        id: case.id.clone(),
-        model: case.model.clone(),
-        engine: case.engine.clone(),
-        gpu: case.gpu.clone(),
         source: case.source_apart(),
-        outside: case.outside,
         concurrency: Some(run.sent.at_once),
         recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
         predicted: predicted.unwrap_or(physics),
         physics: predicted.map(|_| physics),
         calibrated,
         roofline: run.simulate(&under(&tables.roofline), 1.0)?.0.at_rate_of(&measured),
-        measured,
         link: run.link.clone(),
+        ..case.compared()
     })
 }

@@ -159,7 +159,6 @@ impl Calls<'_> {
             return;
         }
         let count = u64::from(blocks.count);
-        let after = blocks.norms == model::Norms::Sandwich;
         // Within a block type, every layer but the first follows one of the same type: with data-parallel
         // attention, that one ended in a reduce-scatter.
         let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.dp > 1;
@@ -175,13 +174,7 @@ impl Calls<'_> {
             }
             self.all_reduce(count);
             unreduced = 0;
-            blocks
-                .streams
-                .iter()
-                .for_each(|&streams| self.spread(Block::Attention, "mhc_post", count, streams));
-            if after {
-                self.plain_norm(Block::Attention, "attention_output_norm", count);
-            }
+            self.after(Block::Attention, ["mhc_post", "attention_output_norm"], count, blocks);
         }
         if let Some(ffn) = &blocks.ffn {
             self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], [count, unreduced], blocks.streams);
@@ -192,13 +185,7 @@ impl Calls<'_> {
                 }
                 model::Ffn::Moe(moe) => self.moe(moe, count),
             }
-            blocks
-                .streams
-                .iter()
-                .for_each(|&streams| self.spread(Block::Mlp, "mhc_mlp_post", count, streams));
-            if after {
-                self.plain_norm(Block::Mlp, "mlp_output_norm", count);
-            }
+            self.after(Block::Mlp, ["mhc_mlp_post", "mlp_output_norm"], count, blocks);
         }
     }
 
@@ -216,6 +203,16 @@ impl Calls<'_> {
                 self.plain_norm(block, norm, count);
             }
             None => self.norm(block, norm, count, unreduced),
+        }
+    }
+
+    /// What follows a part of a block: its result spread over the streams, and a norm if the block has one there.
+    fn after(&mut self, block: Block, [spread, norm]: [&'static str; 2], count: u64, blocks: &model::Blocks) {
+        if let Some(streams) = blocks.streams {
+            self.spread(block, spread, count, streams);
+        }
+        if blocks.norms == model::Norms::Sandwich {
+            self.plain_norm(block, norm, count);
         }
     }
 

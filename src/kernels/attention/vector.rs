@@ -226,7 +226,7 @@ const SPLIT: &[Term<Attended>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::features::checks::{assert_fits, column, launch_on};
+    use crate::kernels::features::checks::{column, launch_on, vector_of};
     use crate::kernels::{Phase, Sequences};
 
     fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
@@ -236,7 +236,7 @@ mod tests {
 
     fn on(gpu: &str, kernel: Option<AttentionKernel>, attention: &Attention) -> Option<Vec<f32>> {
         let kernel = kernel.map(KernelId::Attention);
-        attention.vector(&Launch { kernel, ..launch_on(gpu) }).expect("complete record")
+        vector_of(attention, &Launch { kernel, ..launch_on(gpu) })
     }
 
     fn h100(attention: &Attention) -> Vec<f32> {
@@ -245,12 +245,9 @@ mod tests {
 
     #[test]
     fn rows_are_finite_and_as_wide_as_the_schema() {
-        for (phase, family) in
-            [(Phase::Prefill, Family::AttentionPrefill), (Phase::Decode, Family::AttentionDecode)]
-        {
+        for phase in [Phase::Prefill, Phase::Decode] {
             for sequences in [(1, 1, 0), (1, 1, 131_071), (256, 1, 4095), (7, 4096, 0), (2, 512, 8192)] {
-                let row = h100(&call(phase, &[sequences]));
-                assert_fits(family, &row, sequences);
+                h100(&call(phase, &[sequences]));
             }
         }
     }

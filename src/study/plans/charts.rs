@@ -151,6 +151,7 @@ fn lower(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Content;
 
     fn tried(per_gpu: f64, per_user: f64) -> Tried {
         Tried {
@@ -175,8 +176,8 @@ mod tests {
 
     #[test]
     fn one_best_plan_is_one_point_and_values_have_units() {
-        let said = |tried: &[Tried]| match blocks(tried).first() {
-            Some(Block::Figure(figure)) => figure.words.clone(),
+        let said = |tried: &[Tried]| match &blocks(tried)[0].content {
+            Content::Figure(figure) => figure.words.clone(),
             other => panic!("{other:?}"),
         };
         let one = said(&[tried(3184.0, 43.7), tried(100.0, 20.0)]);

@@ -74,6 +74,7 @@ fn safe(plan: &Plan) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::find::RankedBy;
+    use crate::study::Content;
 
     fn plan(name: &str, dollars: f64, sure: Option<f64>) -> Plan {
         Plan {
@@ -95,8 +96,8 @@ mod tests {
     }
 
     fn spoken(lead: Block) -> String {
-        match lead {
-            Block::Text(text) => text.spans.into_iter().map(|span| span.text).collect(),
+        match lead.content {
+            Content::Text(spans) => spans.into_iter().map(|span| span.text).collect(),
             other => panic!("{other:?}"),
         }
     }

@@ -207,13 +207,14 @@ fn counts(answer: &Answer) -> Block {
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
         fact("Loads simulated", counts.runs, "With different numbers of replicas, in all"),
     ];
-    Block::Facts(super::Facts { id: "plans-counts".into(), facts })
+    Block::facts(facts).called("plans-counts")
 }
 
 #[cfg(test)]
 mod tests {
     use super::table::spare;
     use super::*;
+    use crate::study::Content;
 
     #[test]
     fn plans_that_are_much_dearer_are_folded_away_not_dropped() {
@@ -224,15 +225,15 @@ mod tests {
         };
         let (one, other) = (plan("one", 11.0), plan("other", 12.0));
         assert!(dearer(&[], 1, "").is_none());
-        let Some(Block::Fold(fold)) = dearer(&[&one, &other], 1, "") else { panic!("a fold") };
+        let fold = dearer(&[&one, &other], 1, "").expect("a fold");
         assert!(fold.name.starts_with("2 more plans, over 5 times as dear"), "{}", fold.name);
-        let Some(Block::Table(table)) = fold.blocks.first() else { panic!("a table") };
+        let Content::Fold(blocks) = &fold.content else { panic!("{fold:?}") };
+        let table = blocks[0].as_table().expect("a table");
         assert_eq!(
             table.rows.iter().map(|row| row.cells[0].text.as_str()).collect::<Vec<_>>(),
             ["one", "other"]
         );
-        let Some(Block::Fold(details)) = fold.blocks.get(1) else { panic!("details") };
-        assert!(details.name.starts_with("2. one"), "{}", details.name);
+        assert!(blocks[1].name.starts_with("2. one"), "{}", blocks[1].name);
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
     }
     blocks.extend(plan.issues.iter().map(|issue| Block::text(issue.sentence())));
     let address = format!("{page}#{}", plan.link);
-    blocks.push(Block::code("Link", "", address).called(&format!("plan-link-{place}")));
+    blocks.push(Block::code("Link", "", address).called(format!("plan-link-{place}")));
     Block::fold(format!("plan-{place}"), format!("{place}. {}{why}", plan.name), blocks)
 }
 
@@ -127,7 +127,7 @@ fn figures(plan: &Plan) -> Block {
         facts.push(Fact::new("TTFT, 80 %", between(&bands.ttft), BAND));
         facts.extend(bands.tpot.as_ref().map(|tpot| Fact::new("TPOT, 80 %", between(tpot), BAND)));
     }
-    Block::Facts(crate::study::Facts { id: String::new(), facts })
+    Block::facts(facts)
 }
 
 fn rate(name: &str, value: f64, unit: &'static str, help: &str) -> Fact {

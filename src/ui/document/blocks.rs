@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use web_sys::{Element, Event};
 
 use crate::study::panel::Panel;
-use crate::study::{Block, Code, Fact, Facts, Fold, Plot, Row, Span, Table};
+use crate::study::{Block, Code, Content, Fact, Plot, Row, Span, Table};
 use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
 use crate::ui::parts::Tick;
@@ -50,17 +50,18 @@ pub fn blocks(all: Signal<Vec<Block>>, folds: Folds) -> impl IntoView {
 }
 
 fn of_block(block: Block, folds: Folds) -> AnyView {
-    match block {
-        Block::Text(text) => {
-            let spans = text.spans.into_iter().map(span).collect_view();
-            view! { <p data-testid=text.id>{spans}</p> }.into_any()
+    let Block { id, name, content } = block;
+    match content {
+        Content::Text(spans) => {
+            let spans = spans.into_iter().map(span).collect_view();
+            view! { <p data-testid=id>{spans}</p> }.into_any()
         }
-        Block::Heading(heading) => view! { <h2>{heading.text}</h2> }.into_any(),
-        Block::Table(of) => table(of),
-        Block::Figure(of) => figure(of),
-        Block::Code(of) => code(of),
-        Block::Facts(of) => facts(of),
-        Block::Fold(of) => fold(of, folds),
+        Content::Heading => view! { <h2>{name}</h2> }.into_any(),
+        Content::Table(of) => table(id, name, of),
+        Content::Figure(of) => figure(id, name, of),
+        Content::Code(of) => code(id, name, of),
+        Content::Facts(of) => facts(id, of),
+        Content::Fold(inside) => fold(id, name, inside, folds),
     }
 }
 
@@ -106,7 +107,7 @@ fn mark(name: String, plan: String) -> AnyView {
 }
 
 /// The first cell of each row names it.
-fn table(of: Table) -> AnyView {
+fn table(id: String, title: String, of: Table) -> AnyView {
     let names = of.head.clone();
     // A head without a name is one to those who see it.
     let head = of.head.into_iter().zip(of.help).map(|(name, help)| {
@@ -132,8 +133,8 @@ fn table(of: Table) -> AnyView {
         view! { <tr class:own=own>{name}{cells}</tr> }
     };
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label=of.name>
-            <table class="numbers" data-testid=of.id>
+        <div class="scroll" tabindex="0" role="region" aria-label=title>
+            <table class="numbers" data-testid=id>
                 <thead><tr>{head}</tr></thead>
                 <tbody>{of.rows.into_iter().map(row).collect_view()}</tbody>
             </table>
@@ -142,30 +143,29 @@ fn table(of: Table) -> AnyView {
     .into_any()
 }
 
-fn figure(of: Plot) -> AnyView {
+fn figure(id: String, name: String, of: Plot) -> AnyView {
     let (chart, words) = (Signal::stored(Some(of.chart)), Signal::stored(of.words));
     view! {
         <div
             class="figure" style=("--height", format!("{}px", of.height))
             style=("--panels", of.panels.to_string())
         >
-            <h3>{of.name.clone()}</h3>
-            <ChartView id=of.id label=of.name chart=chart words=words />
+            <h3>{name.clone()}</h3>
+            <ChartView id=id label=name chart=chart words=words />
         </div>
     }
     .into_any()
 }
 
-fn facts(of: Facts) -> AnyView {
+fn facts(id: String, of: Vec<Fact>) -> AnyView {
     let fact = |Fact { name, value, help }: Fact| {
         view! { <div><dt>{term(name, help)}</dt><dd>{value}</dd></div> }
     };
-    view! { <dl class="facts" data-testid=of.id>{of.facts.into_iter().map(fact).collect_view()}</dl> }
-        .into_any()
+    view! { <dl class="facts" data-testid=id>{of.into_iter().map(fact).collect_view()}</dl> }.into_any()
 }
 
 /// Text to copy, or to save if it is a file.
-fn code(of: Code) -> AnyView {
+fn code(id: String, name: String, of: Code) -> AnyView {
     let data = String::from(js_sys::encode_uri_component(&of.text));
     let save = (!of.file.is_empty()).then(|| {
         let link = format!("data:text/plain;charset=utf-8,{data}");
@@ -174,27 +174,27 @@ fn code(of: Code) -> AnyView {
     let text = of.text.clone();
     view! {
         <div class="command">
-            <h3>{of.name.clone()}</h3>
+            <h3>{name.clone()}</h3>
             {save}
-            <Copy id=format!("copy-{}", of.id) label="Copy" refused="Select it" read=move || text.clone() />
+            <Copy id=format!("copy-{id}") label="Copy" refused="Select it" read=move || text.clone() />
         </div>
-        <pre class="scroll" tabindex="0" data-testid=of.id aria-label=of.name>{of.text}</pre>
+        <pre class="scroll" tabindex="0" data-testid=id aria-label=name>{of.text}</pre>
     }
     .into_any()
 }
 
 /// Closed folds are empty: thousands of rows that few people open would slow the page down.
-fn fold(of: Fold, folds: Folds) -> AnyView {
-    let id = format!("fold-{}", of.id);
+fn fold(name: String, title: String, blocks: Vec<Block>, folds: Folds) -> AnyView {
+    let id = format!("fold-{name}");
     let open = folds.0.with(|all| all.contains(&id));
     let own = id.clone();
     let toggle = move |event: Event| {
         folds.set(&own, event_target::<Element>(&event).has_attribute("open"));
     };
-    let inside = open.then(|| of.blocks.into_iter().map(|block| of_block(block, folds)).collect_view());
+    let inside = open.then(|| blocks.into_iter().map(|block| of_block(block, folds)).collect_view());
     view! {
-        <details id=id data-testid=of.id prop:open=open on:toggle=toggle>
-            <summary>{of.name}</summary>
+        <details id=id data-testid=name prop:open=open on:toggle=toggle>
+            <summary>{title}</summary>
             {inside}
         </details>
     }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Dtype, Gpu, LinkKind, Model, Scenario};
+use crate::config::{Dtype, Gpu, Model, Scenario};
 use crate::study::words;
 use crate::ui::state::State;
 use crate::units::{Watts, count};
@@ -101,14 +101,9 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
         known(name, gpu.peak(dtype).ok().map(|peak| peak.print().to_string()));
     }
     known("power", gpu.power_w.0.map(|watts| Watts(watts).print().to_string()));
-    let kind = match gpu.link.kind {
-        LinkKind::Nvlink => "NVLink",
-        LinkKind::Pcie => "PCIe",
-        LinkKind::Xgmi => "XGMI",
-    };
     let lanes =
         gpu.link.pcie.map_or(String::new(), |[generation, lanes]| format!("{generation}.0 ×{lanes}, "));
-    known(kind, gpu.link.gb_per_s.0.map(|rate| format!("{lanes}{}\u{a0}GB/s", count(rate))));
+    known(gpu.link.kind.name(), gpu.link.gb_per_s.0.map(|rate| format!("{lanes}{}\u{a0}GB/s", count(rate))));
     known("network", gpu.network_bandwidth().ok().map(|rate| rate.print().to_string()));
     facts
 }

@@ -158,11 +158,8 @@ fn question(field: Field, words: &str) -> String {
 /// The rows of an answer to such a question; `None` for other documents.
 fn rows(of: &Document, field: Field) -> Option<Vec<Row>> {
     let asked = of.chosen.strip_prefix(PICK)?.split_whitespace().next()?;
-    let table = |block: &Block| match block {
-        Block::Table(table) => Some(table.rows.clone()),
-        _ => None,
-    };
-    (asked == field.id()).then(|| of.blocks.iter().find_map(table).unwrap_or_default())
+    let table = || of.blocks.iter().find_map(Block::as_table);
+    (asked == field.id()).then(|| table().map(|table| table.rows.clone()).unwrap_or_default())
 }
 
 fn option_id(field: Field, index: usize) -> String {

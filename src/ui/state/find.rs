@@ -119,7 +119,7 @@ pub fn changed(state: State) -> bool {
         return true;
     }
     if state.said.with_untracked(|said| said.link != link) {
-        texts::found(state, Field::Vary, Vec::new());
+        state.found(Field::Vary, Vec::new());
     }
     state.findings.set(Vec::new());
     let is_bad = state.form.with_untracked(Form::has_bad_draft);

@@ -203,27 +203,12 @@ impl State {
         self.read(Field::Vary, text);
     }
 
-    /// Reports the issues of such a text.
-    pub fn found(self, field: Field, issues: Vec<Issue>) {
-        texts::found(self, field, issues);
-    }
-
     /// Returns to the form's own load.
     pub fn end_replay(self) {
         self.trace.set(String::new());
         self.lost_trace.set(false);
         self.replace();
-        texts::found(self, Field::Trace, Vec::new());
-    }
-
-    /// Removes the measurement.
-    pub fn end_measured(self) {
-        texts::end_measured(self);
-    }
-
-    /// Ends the sweep, keeping its results.
-    pub fn stop_sweep(self) {
-        sweep::stop(self);
+        self.found(Field::Trace, Vec::new());
     }
 
     /// Shows the page instead of the skeleton.

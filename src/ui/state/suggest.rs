@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::study::{ask_worker, next_id};
 use super::{Progress, State, WorkerStatus, frame};
-use crate::study::{Block, Document, Topic};
+use crate::study::{Document, Topic};
 use crate::worker::protocol::Studied;
 
 /// Pause after which it starts: dozens of configurations are predicted.
@@ -69,8 +69,7 @@ pub fn receive(suggestion: &mut Suggestion, studied: Studied) {
         return;
     }
     suggestion.done = studied.done == studied.total;
-    let is_better = |block: &Block| matches!(block, Block::Text(text) if text.id == "better");
-    if studied.document.blocks.iter().any(is_better) {
+    if studied.document.blocks.iter().any(|block| block.id == "better") {
         suggestion.document = studied.document;
     }
 }

@@ -73,11 +73,13 @@ pub fn none(state: State) {
     state.sweep.update(|sweep| (sweep.progress, sweep.curve) = (Progress::None, None));
 }
 
-/// Stopped by the visitor.
-pub fn stop(state: State) {
-    end(state);
-    state.sweep.update(|sweep| sweep.progress = Progress::Stopped);
-    suggest::rest(state);
+impl State {
+    /// Ends the sweep, keeping its results.
+    pub fn stop_sweep(self) {
+        end(self);
+        self.sweep.update(|sweep| sweep.progress = Progress::Stopped);
+        suggest::rest(self);
+    }
 }
 
 pub fn swept(state: State, curve: Swept) {

@@ -20,9 +20,9 @@ pub struct Said {
 /// Has the worker read the text for `field`.
 pub fn read(state: State, field: Field, text: String) {
     if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
-        return found(state, field, vec![Issue::error(field, why)]);
+        return state.found(field, vec![Issue::error(field, why)]);
     }
-    found(state, field, Vec::new());
+    state.found(field, Vec::new());
     let link = state.form.with_untracked(Form::link);
     state.predictor.update_value(|predictor| predictor.read(Text { field, text, link }));
 }
@@ -65,7 +65,7 @@ pub fn receive(state: State, read: Read) {
             form.show_issues(issues);
         });
     }
-    found(state, field, issues);
+    state.found(field, issues);
     if !sound {
         return;
     }
@@ -81,7 +81,7 @@ pub fn receive(state: State, read: Read) {
         state.trace.set(read.trace);
         state.lost_trace.set(false);
         // What it said was of the load before.
-        found(state, Field::Measured, Vec::new());
+        state.found(Field::Measured, Vec::new());
     }
     state.choose(field.id(), |form| {
         let histogram = of.workload.histogram.clone();
@@ -157,19 +157,21 @@ pub fn ended(state: State) {
     let why = state.worker.with_untracked(WorkerStatus::ended).unwrap_or_default();
     let reading = state.predictor.try_update_value(|predictor| std::mem::take(&mut predictor.reading));
     for field in reading.into_iter().flatten() {
-        found(state, field, vec![Issue::error(field, &*why)]);
+        state.found(field, vec![Issue::error(field, &*why)]);
     }
 }
 
-/// Removes the measurement, with an empty link.
-pub fn end_measured(state: State) {
-    receive(state, Read { field: Field::Measured, link: "v=1".into(), ..Read::default() });
-}
+impl State {
+    /// Removes the measurement, with an empty link.
+    pub fn end_measured(self) {
+        receive(self, Read { field: Field::Measured, link: "v=1".into(), ..Read::default() });
+    }
 
-/// Shows the issues of the text for `field`, replacing those of another.
-pub fn found(state: State, field: Field, issues: Vec<Issue>) {
-    state.texts.update(|texts| {
-        texts.retain(|issue| issue.field != field);
-        texts.extend(issues);
-    });
+    /// Shows the issues of the text for `field`, replacing those of another.
+    pub fn found(self, field: Field, issues: Vec<Issue>) {
+        self.texts.update(|texts| {
+            texts.retain(|issue| issue.field != field);
+            texts.extend(issues);
+        });
+    }
 }

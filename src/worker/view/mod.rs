@@ -13,7 +13,7 @@ use crate::chart::runs;
 use crate::config::{Load, Setup, Start};
 use crate::serving::run::{Commands, Run};
 use crate::serving::sim::Stats;
-use crate::study::{Block, Document, Fact, Facts, Row};
+use crate::study::{Block, Document, Fact, Row};
 use crate::units::{Seconds, count, decimal, percent};
 
 /// Height of a row of charts, in CSS pixels.
@@ -39,7 +39,7 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     let blocks = vec![
         Block::text(what).called("simulation-what"),
         Block::table("Latencies of the run", &head, rows).called("latencies"),
-        Block::Facts(Facts { id: "simulation-facts".into(), facts: facts(setup, run) }),
+        Block::facts(facts(setup, run)).called("simulation-facts"),
         Block::figure(
             if setup.copies() > 1 { "One replica over time" } else { "The replica over time" },
             HEIGHT,

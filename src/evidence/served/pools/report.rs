@@ -83,20 +83,11 @@ fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) ->
         let ((host, ahead), (other, also)) = (host(&run.prefill), host(&run.decode));
         run.simulate(&first.under(&host, ahead), &then.under(&other, also))
     };
-    let served = &case.served;
     Ok(Compared {
-        id: served.id.clone(),
-        model: served.model.clone(),
-        engine: served.engine.clone(),
-        gpu: served.gpu.clone(),
-        source: served.source.clone(),
-        outside: served.outside,
-        concurrency: Some(served.concurrency),
         recorded: Some(run.recorded),
         predicted: simulate(&prefill.learned, &decode.learned)?,
         roofline: simulate(&prefill.roofline, &decode.roofline)?,
-        measured: served.measured,
         link: run.link.clone(),
-        ..Compared::default()
+        ..case.served.compared()
     })
 }
