@@ -310,6 +310,19 @@ mod tests {
     }
 
     #[test]
+    fn many_runs_of_one_configuration_leave_room_for_another() {
+        let mut other = run("vllm", 0.2);
+        other = KnownRun::new(ConfigPoint { tp: 2.0, ..other.point }, other.observed);
+        let mut known: Vec<_> = (0..ASKED).map(|_| run("vllm", 0.1)).collect();
+        known.push(other.clone());
+        let calibration = calibration(known);
+        let at = [run("vllm", 0.0).place];
+        let near = calibration.nearest(&at, calibration.variances(), [].iter(), ASKED, |_| true);
+        assert_eq!(near.len(), NEAREST + 1);
+        assert_eq!(near.last().map(|near| near.known), Some(&other));
+    }
+
+    #[test]
     fn sources_add_up_to_the_whole() {
         let calibration = shipped().unwrap();
         let response = [0.4, 0.9, 1.0];
