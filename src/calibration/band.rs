@@ -43,7 +43,7 @@ pub struct UncertainFigure {
 }
 
 /// Scale of the variance per metric. Where left-out configurations of a model were poorly predicted on an engine,
-/// its bands there are wider.
+/// its bands there are wider, above all on the same architecture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Widths([f64; METRICS]);
 
@@ -78,16 +78,27 @@ impl<T> Responses<T> {
 }
 
 impl Calibration {
-    /// How wide bands are at a point, from the configurations of its model on its engine accepted by `asked`. The
-    /// fitted covariance, whose width is 1, counts as [`Self::plain_counts`] more configurations.
+    /// How wide bands are at a point, from the configurations of its model on its engine accepted by `asked`: those on
+    /// its architecture, among which all of them count as [`Self::plain_counts`] more. The fitted covariance, whose width
+    /// is 1, counts as so many among all.
     pub fn widths(&self, at: &ConfigPoint, asked: impl Fn(&ConfigPoint) -> bool) -> Widths {
-        let (at, labels) = (at.place(), Labels::from_iter([Label::Engine, Label::Shape]));
-        let is_like = |of: &&LeftOut| at.agree(&of.place).contain(labels) && asked(&of.point);
-        let like: Vec<_> = self.configurations.iter().filter(is_like).collect();
+        let at = at.place();
+        let model = Labels::from_iter([Label::Engine, Label::Shape]);
+        let on_arch = Labels::from_iter([Label::Engine, Label::Shape, Label::Arch]);
+        let like: Vec<(Labels, &LeftOut)> = self
+            .configurations
+            .iter()
+            .map(|of| (at.agree(&of.place), of))
+            .filter(|(agree, of)| agree.contain(model) && asked(&of.point))
+            .collect();
         Widths(std::array::from_fn(|metric| {
-            let known = like.iter().filter_map(|of| of.by[metric]);
-            let (sum, count) = known.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
-            (sum + self.plain_counts) / (count + self.plain_counts)
+            let among = |labels: Labels, width: f64| {
+                let known = like.iter().filter(|(agree, _)| agree.contain(labels));
+                let known = known.filter_map(|(_, of)| of.by[metric]);
+                let (sum, count) = known.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
+                (sum + self.plain_counts * width) / (count + self.plain_counts)
+            };
+            among(on_arch, among(model, 1.0))
         }))
     }
 

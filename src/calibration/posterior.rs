@@ -1,5 +1,7 @@
 //! The posterior of a configuration's factors given the measured runs.
 
+use std::collections::BTreeSet;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::gram::Row;
@@ -9,9 +11,12 @@ use super::{
 };
 use crate::units::Order;
 
-/// Runs used: those that share most with the configuration. All of them, thousands, would take too long for a page.
+/// Runs used. All of them, thousands, would take too long for a page.
 const ASKED: usize = 80;
-/// The same where it need not be exact.
+/// Of these, so many share most with the configuration; the others are the nearest of each further configuration. What all models
+/// on an engine share shows in many configurations, not in many runs of one.
+const NEAREST: usize = 24;
+/// Runs used where it need not be exact.
 const ASKED_ROUGHLY: usize = 24;
 
 /// The logarithms of the factors.
@@ -147,7 +152,7 @@ impl Calibration {
         self.prior.iter().flat_map(Covariance::errors).fold(Labels::ALL, Labels::common)
     }
 
-    /// The runs that share most with any of the configurations.
+    /// The runs that share most with any of the configurations, and the nearest of each further configuration.
     fn nearest<'a>(
         &'a self,
         at: &[Place],
@@ -172,7 +177,7 @@ impl Calibration {
                 all.push(Near { known, shared });
             }
         }
-        // Those closest to each.
+        // Those chosen for each.
         let mut chosen = vec![false; all.len()];
         for of in 0..at.len() {
             let mut order: Vec<(f64, usize)> = all
@@ -182,7 +187,12 @@ impl Calibration {
                 .filter(|(share, _)| *share > 0.0)
                 .collect();
             order.order_by(|one, other| other.0.total_cmp(&one.0));
-            order.iter().take(most).for_each(|(_, index)| chosen[*index] = true);
+            let (closest, others) = order.split_at(order.len().min(NEAREST));
+            let mut seen: BTreeSet<_> =
+                closest.iter().map(|(_, index)| all[*index].known.place.labels).collect();
+            let others = others.iter().filter(|(_, index)| seen.insert(all[*index].known.place.labels));
+            let others = others.take(most - closest.len());
+            closest.iter().chain(others).for_each(|(_, index)| chosen[*index] = true);
         }
         let mut chosen = chosen.into_iter();
         all.retain(|_| chosen.next() == Some(true));
@@ -297,6 +307,19 @@ mod tests {
         assert_eq!(calibration.posterior(&at, &[], |_| true).factors(), Factors::NONE);
         let at = ConfigPoint { engine: "vllm".into(), ..ConfigPoint::default() };
         assert_eq!(calibration.posterior(&at, &[], |_| false).left, [1.0; FACTORS]);
+    }
+
+    #[test]
+    fn many_runs_of_one_configuration_leave_room_for_another() {
+        let mut other = run("vllm", 0.2);
+        other = KnownRun::new(ConfigPoint { tp: 2.0, ..other.point }, other.observed);
+        let mut known: Vec<_> = (0..ASKED).map(|_| run("vllm", 0.1)).collect();
+        known.push(other.clone());
+        let calibration = calibration(known);
+        let at = [run("vllm", 0.0).place];
+        let near = calibration.nearest(&at, calibration.variances(), [].iter(), ASKED, |_| true);
+        assert_eq!(near.len(), NEAREST + 1);
+        assert_eq!(near.last().map(|near| near.known), Some(&other));
     }
 
     #[test]

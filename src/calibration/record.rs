@@ -53,7 +53,8 @@ pub struct Outliers {
 pub struct LeftOut {
     pub point: ConfigPoint,
     pub place: Place,
-    /// Mean squared deviation per metric, in variances; `None` if not measured.
+    /// By what variances must be multiplied per metric for about 80 % of its figures to be in their bands; `None` if not
+    /// measured.
     pub by: [Option<f64>; METRICS],
 }
 

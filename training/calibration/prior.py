@@ -28,9 +28,13 @@ GENERAL = [
 ]
 SMOOTH = ["engine", "shape", "arch"]
 SIZES = 5
+# What all models share by the number of GPUs alone: what engines do between GPUs, and how fast their links are.
+BETWEEN_GPUS = [["engine"], ["engine", "arch"]]
+# The scale, in doublings, of a size that such errors do not change with.
+FLAT = 1000.0
 # By factor: variances of the general levels, of a build and of a layout, of the smooth part of an architecture and of a build, the
-# share of any version, and the scales of the sizes.
-OF_FACTOR = len(GENERAL) + 2 + 2 + 1 + SIZES
+# share of any version, the scales of the sizes, the variances between GPUs and the scale of their number.
+OF_FACTOR = len(GENERAL) + 2 + 2 + 1 + SIZES + len(BETWEEN_GPUS) + 1
 
 
 def label(point, name):
@@ -97,12 +101,16 @@ class Factor:
         general = [values.pop(0) for _ in GENERAL]
         self.build, self.layout, of_arch, self.of_build = (values.pop(0) for _ in range(4))
         odds = values.pop(0)
-        self.scales = np.array(values)
+        scales = np.array([values.pop(0) for _ in range(SIZES)])
+        *between, of_gpus = values
         shared = odds / (1 + odds)
         self.levels = [(same, shared * v) for same, v in zip(GENERAL, general)]
         self.levels += [([*same, "version"], (1 - shared) * v) for same, v in zip(GENERAL, general)]
         self.levels += [(BUILD, self.build), (LAYOUT, self.layout)]
-        self.smooth = [(SMOOTH, shared * of_arch), ([*SMOOTH, "version"], (1 - shared) * of_arch), (BUILD, self.of_build)]
+        smooth = [(SMOOTH, shared * of_arch), ([*SMOOTH, "version"], (1 - shared) * of_arch), (BUILD, self.of_build)]
+        self.smooth = [(same, variance, scales) for same, variance in smooth]
+        only_gpus = np.array([of_gpus] + [FLAT] * (SIZES - 1))
+        self.smooth += [(same, variance, only_gpus) for same, variance in zip(BETWEEN_GPUS, between)]
 
 
 class Prior:
@@ -110,7 +118,8 @@ class Prior:
 
     def __init__(self, runs):
         self.runs = runs
-        labels = {tuple(same) for same, _ in [*Factor(np.zeros(OF_FACTOR)).levels, *Factor(np.zeros(OF_FACTOR)).smooth]}
+        any_factor = Factor(np.zeros(OF_FACTOR))
+        labels = {tuple(same) for same, *_ in [*any_factor.levels, *any_factor.smooth]}
         self.same = {}
         for one in labels:
             code = codes(runs.points, one)
@@ -130,8 +139,11 @@ class Prior:
         """The covariance of a factor between runs."""
         factor = Factor(theta[f * OF_FACTOR : (f + 1) * OF_FACTOR])
         shared = sum(variance * self.same[tuple(same)] for same, variance in factor.levels)
-        near = np.exp(-0.5 * sum(apart / scale**2 for apart, scale in zip(self.apart, factor.scales)))
-        return shared + near * sum(variance * self.same[tuple(same)] for same, variance in factor.smooth)
+        for scales in {tuple(scales) for *_, scales in factor.smooth}:
+            near = np.exp(-0.5 * sum(apart / scale**2 for apart, scale in zip(self.apart, scales)))
+            alike = [(same, variance) for same, variance, of in factor.smooth if tuple(of) == scales]
+            shared = shared + near * sum(variance * self.same[tuple(same)] for same, variance in alike)
+        return shared
 
     def gram(self, theta):
         total = np.diag(self.noise(theta) / self.runs.weight)
