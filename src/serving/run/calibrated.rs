@@ -7,7 +7,7 @@ use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
     UncertainFigure, Versus, shipped,
 };
-use crate::config::{Field, Issue, Load, Setup};
+use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{Kept, Stats, in_flight};
 
@@ -139,9 +139,11 @@ impl Runner {
         Ok((responses.at, calibrated))
     }
 
-    /// The bands of a run of [`Self::trial`]; `None` without calibration.
-    pub fn bands(&self, replicas: u32, load: Load) -> Option<Bands> {
-        let (_, calibrated) = self.calibrated_of(&self.apart(replicas, load).ok()?, load).ok()?;
+    /// The bands of a run of [`Self::trial`] that began like this; `None` without calibration.
+    pub fn bands(&self, replicas: u32, load: Load, start: Start) -> Option<Bands> {
+        self.calibration?;
+        let (_, calibrated) =
+            self.calibrated_of(&Setup { replicas, start, ..self.setup.clone() }, load).ok()?;
         Some(calibrated?.bands)
     }
 

@@ -34,7 +34,7 @@ use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
 use super::sim::{
-    Arrivals, Gaps, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
+    Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
 };
 use super::table::{Extent, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
@@ -225,7 +225,7 @@ impl Runner {
         let served = run.saturation.map(|saturation| saturation.served_per_s);
         let least = served.into_iter().chain(arriving).reduce(f64::min);
         let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
-        Ok(Run { power, sustained_per_s, ..run })
+        Ok(Run { power, sustained_per_s, start: setup.start, ..run })
     }
 
     /// The same for one replica that is sent `count` requests, as seen by its clients.
@@ -252,9 +252,6 @@ impl Runner {
             }
         };
         let mut outcome = outcome?;
-        if in_brief {
-            outcome.gaps = Gaps::default();
-        }
         outcome.wait(factors.wait, arrivals.follow_answers());
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
