@@ -29,7 +29,23 @@ pub(super) struct Recent {
     pub drafts: Kept,
     /// Their sum for the last step: consecutive decode steps have the same counts.
     pub alike: Cell<Option<([f64; 4], Spent)>>,
+    /// The prompts of the last step that had some: most steps have one more of the same length.
+    pub prompts: Cell<Option<([f64; 3], Spent)>>,
     pub decodes: RefCell<Near>,
+}
+
+/// What `look_up` finds `at` this, if it was not the last asked for.
+pub(super) fn once<At: Copy + PartialEq>(
+    last: &Cell<Option<(At, Spent)>>,
+    at: At,
+    look_up: impl FnOnce() -> Spent,
+) -> Spent {
+    if let Some((_, spent)) = last.get().filter(|(known, _)| *known == at) {
+        return spent;
+    }
+    let spent = look_up();
+    last.set(Some((at, spent)));
+    spent
 }
 
 /// Counts that are cached, at most.
