@@ -7,7 +7,6 @@ use super::{
     Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Labels, OF_80_PERCENT, Observation,
     Pair, PerFactor, Place, SOURCES,
 };
-use crate::units::Order;
 
 /// Runs used: those that share most with the configuration. All of them, thousands, would take too long for a page.
 const ASKED: usize = 80;
@@ -158,35 +157,30 @@ impl Calibration {
     ) -> Vec<Near<'a>> {
         let share =
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
-        let mut all: Vec<Near<'_>> = Vec::new();
         let required = self.required();
         let may_share = |known: &&KnownRun| at.iter().any(|at| at.agree(&known.place).contain(required));
         let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
-        for known in known.filter(may_share) {
-            let shared = |at: &Place| {
-                let pair = Pair::of(at, &known.place);
-                self.prior.each_ref().map(|of| of.between(&pair))
-            };
-            let shared: Vec<PerFactor> = at.iter().map(shared).collect();
-            if shared.iter().any(|of| share(of) > 0.0) {
-                all.push(Near { known, shared });
-            }
-        }
+        let all: Vec<&KnownRun> = known.filter(may_share).collect();
         // Those closest to each.
         let mut chosen = vec![false; all.len()];
-        for of in 0..at.len() {
-            let mut order: Vec<(f64, usize)> = all
-                .iter()
-                .enumerate()
-                .map(|(index, near)| (share(&near.shared[of]), index))
-                .filter(|(share, _)| *share > 0.0)
-                .collect();
-            order.order_by(|one, other| other.0.total_cmp(&one.0));
-            order.iter().take(most).for_each(|(_, index)| chosen[*index] = true);
+        for at in at {
+            let mut closest: Vec<(f64, usize)> = Vec::with_capacity(most + 1);
+            for (index, known) in all.iter().enumerate() {
+                let share = share(&self.shared(at, &known.place));
+                let place = closest.partition_point(|(other, _)| *other >= share);
+                if share > 0.0 && place < most {
+                    closest.insert(place, (share, index));
+                    closest.truncate(most);
+                }
+            }
+            closest.iter().for_each(|(_, index)| chosen[*index] = true);
         }
-        let mut chosen = chosen.into_iter();
-        all.retain(|_| chosen.next() == Some(true));
-        all
+        let chosen = all.into_iter().zip(chosen).filter(|(_, is_chosen)| *is_chosen);
+        let near = |(known, _): (&'a KnownRun, bool)| Near {
+            known,
+            shared: at.iter().map(|at| self.shared(at, &known.place)).collect(),
+        };
+        chosen.map(near).collect()
     }
 
     /// The variance of [`Posterior::variance`] split by source, for each of `responses`.
