@@ -40,7 +40,7 @@ impl Runner {
         if is_test || setup.slos.limits().next().is_none() {
             return Ok(setup);
         }
-        let how = How { factors: Factors::NONE, in_brief: true };
+        let how = How { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
         let served = self.filled(&setup, load, how).map_err(|error| self.issue(load, &error))?;
         let answer = Stats::of(served.outcome.requests.iter().map(Served::e2e)).map_or(0.0, |e2e| e2e.mean);
         Ok(Setup { start: Start::Ramp((BEGIN * (answer + think)).ceil()), ..setup })
