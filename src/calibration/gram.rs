@@ -107,7 +107,8 @@ impl Calibration {
         true
     }
 
-    fn shared(&self, one: &Place, other: &Place) -> PerFactor {
+    /// What two configurations share of the error of each factor.
+    pub(super) fn shared(&self, one: &Place, other: &Place) -> PerFactor {
         let pair = Pair::of(one, other);
         self.prior.each_ref().map(|of| of.between(&pair))
     }

@@ -163,40 +163,33 @@ impl Calibration {
     ) -> Vec<Near<'a>> {
         let share =
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
-        let mut all: Vec<Near<'_>> = Vec::new();
         let required = self.required();
         let may_share = |known: &&KnownRun| at.iter().any(|at| at.agree(&known.place).contain(required));
         let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
-        for known in known.filter(may_share) {
-            let shared = |at: &Place| {
-                let pair = Pair::of(at, &known.place);
-                self.prior.each_ref().map(|of| of.between(&pair))
-            };
-            let shared: Vec<PerFactor> = at.iter().map(shared).collect();
-            if shared.iter().any(|of| share(of) > 0.0) {
-                all.push(Near { known, shared });
-            }
-        }
+        let all: Vec<&KnownRun> = known.filter(may_share).collect();
         // Those chosen for each.
         let mut chosen = vec![false; all.len()];
-        for of in 0..at.len() {
-            let mut order: Vec<(f64, usize)> = all
-                .iter()
+        for at in at {
+            let shares = all.iter().map(|known| share(&self.shared(at, &known.place)));
+            let mut order: Vec<(f64, &KnownRun, usize)> = shares
+                .zip(&all)
                 .enumerate()
-                .map(|(index, near)| (share(&near.shared[of]), index))
-                .filter(|(share, _)| *share > 0.0)
+                .filter(|(_, (share, _))| *share > 0.0)
+                .map(|(index, (share, known))| (share, *known, index))
                 .collect();
             order.order_by(|one, other| other.0.total_cmp(&one.0));
             let (closest, others) = order.split_at(order.len().min(NEAREST));
-            let mut seen: BTreeSet<_> =
-                closest.iter().map(|(_, index)| all[*index].known.place.labels).collect();
-            let others = others.iter().filter(|(_, index)| seen.insert(all[*index].known.place.labels));
+            let mut seen: BTreeSet<_> = closest.iter().map(|(_, known, _)| known.place.labels).collect();
+            let others = others.iter().filter(|(_, known, _)| seen.insert(known.place.labels));
             let others = others.take(most - closest.len());
-            closest.iter().chain(others).for_each(|(_, index)| chosen[*index] = true);
+            closest.iter().chain(others).for_each(|(_, _, index)| chosen[*index] = true);
         }
-        let mut chosen = chosen.into_iter();
-        all.retain(|_| chosen.next() == Some(true));
-        all
+        let chosen = all.into_iter().zip(chosen).filter(|(_, is_chosen)| *is_chosen);
+        let near = |(known, _): (&'a KnownRun, bool)| Near {
+            known,
+            shared: at.iter().map(|at| self.shared(at, &known.place)).collect(),
+        };
+        chosen.map(near).collect()
     }
 
     /// The variance of [`Posterior::variance`] split by source, for each of `responses`.

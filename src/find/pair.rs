@@ -275,9 +275,7 @@ impl Pair {
     fn end(&mut self) -> Slice {
         match (self.kept.take(), self.runner.take()) {
             (Some((workers, run)), Some(mut runner)) => match runner.resize(workers) {
-                Ok(()) => {
-                    Slice::Found(Box::new(self.found(workers, run).begun(Some(&runner))), Box::new(runner))
-                }
+                Ok(()) => Slice::Found(Box::new(self.found(workers, run).begun()), Box::new(runner)),
                 Err(issue) => Slice::Refused(issue),
             },
             _ => Slice::Missed(

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::worth::{RankedBy, Worth};
 use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
-use crate::serving::run::{Bands, Power, Run, Runner};
+use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{Kept, Stats};
 use crate::units::Dollars;
 
@@ -179,12 +179,10 @@ impl Found {
         (self.run.metrics.e2e.mean.ln() * 100.0).round()
     }
 
-    /// With the start that `runner` tried its load with, so that its link gives the same run.
-    pub(super) fn begun(mut self, runner: Option<&Runner>) -> Self {
-        if let Some(Ok(tried)) = runner.map(|runner| runner.apart(self.replicas, self.setup.load)) {
-            self.setup.start = tried.start;
-            self.scenario.workload.start = tried.start;
-        }
+    /// With the start that its load was tried with, so that its link gives the same run.
+    pub(super) fn begun(mut self) -> Self {
+        self.setup.start = self.run.start;
+        self.scenario.workload.start = self.run.start;
         self
     }
 

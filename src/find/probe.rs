@@ -169,14 +169,15 @@ impl Probe {
         self.runs += 1;
         let is_due = self.alone_first || self.broken.is_some();
         if self.alone.is_none() && is_due && self.high.is_none() {
-            let run = match known.trial(1, one(load)) {
+            let mut run = match known.trial(1, one(load)) {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
             self.alone = Some(keeps(&run));
             if self.alone == Some(false) {
-                // A lower load would not help.
+                // A lower load would not help. The link is of the whole load.
                 self.nearest = None;
+                run.start = known.apart(1, load).map_or(run.start, |setup| setup.start);
                 self.miss(1, run);
                 let text = |broken: &mut Broken| {
                     broken.text = format!("even with one request at a time, {}", broken.text)
@@ -250,7 +251,7 @@ impl Probe {
             headroom: None,
             bands: None,
         };
-        found.begun(self.runner.as_ref())
+        found.begun()
     }
 }
 

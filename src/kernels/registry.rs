@@ -56,8 +56,10 @@ pub trait Kernel {
     /// launches with cold operands, and a model asked for one extrapolates (attention over 3 MB of cache 50 % too
     /// slow).
     fn in_service(&self, stored: Bytes, gpu: &Gpu, _engine: &Engine) -> Result<Seconds, MissingFigure> {
-        let Some(family) = self.family() else { return Ok(Seconds::ZERO) };
-        Ok(Seconds::from_micros(DeviceSpec::new(gpu, family)?.missed(stored.0, 1.0)))
+        if self.family().is_none() {
+            return Ok(Seconds::ZERO);
+        }
+        Ok(Seconds::from_micros(DeviceSpec::of(gpu)?.missed(stored.0, 1.0)))
     }
 
     /// Launches with other tiles, if candidates are known.

@@ -52,6 +52,7 @@ pub struct DeviceSpec {
 }
 
 impl DeviceSpec {
+    /// For vectors of `family`, with the identity that its model knows.
     pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
         let spec = Self::of(gpu)?;
         if !family.measured_on().any(|id| id == gpu.id) {
@@ -62,7 +63,8 @@ impl DeviceSpec {
         Ok(Self { identity: IDENTITY.map(|(_, value)| value(&chip) as f32), ..spec })
     }
 
-    fn of(gpu: &Gpu) -> Result<Self, MissingFigure> {
+    /// The figures alone.
+    pub fn of(gpu: &Gpu) -> Result<Self, MissingFigure> {
         let (sms, clock) = (gpu.sm_count()?, gpu.clock_hz()? * 1e-6);
         let l2_bandwidth = gpu.l2_gb_per_s.0.map(|gb| gb * 1e3);
         Ok(Self {

@@ -82,7 +82,7 @@ impl Kernel for Gemm {
     /// The benchmark cycled through several copies of the weights; if the engine quantises activations in the
     /// previous kernel, the quantisation launch of the benchmark is gone.
     fn in_service(&self, stored: Bytes, gpu: &Gpu, engine: &Engine) -> Result<Seconds, MissingFigure> {
-        let device = super::features::DeviceSpec::new(gpu, Family::Gemm)?;
+        let device = super::features::DeviceSpec::of(gpu)?;
         let copies = vector::rotated_weights(engine.products_as(self.weights, gpu.arch).caller());
         let saved = if engine.quantises_before { vector::quantising(self, &device) } else { 0.0 };
         Ok(Seconds::from_micros(device.missed(stored.0, copies) - saved))

@@ -7,7 +7,7 @@
 use super::{How, Run, Runner};
 use crate::calibration::Factors;
 use crate::config::{Issue, Load, Setup, Start};
-use crate::serving::sim::metrics;
+use crate::serving::sim::{Served, Stats};
 
 /// Times from a client's request to its next that all begin over: those who begin are then at most a quarter of those who
 /// return, and most of a run is yet at the full load.
@@ -34,9 +34,9 @@ impl Runner {
         if !self.starts_apart(load) || load.amount() < 2.0 {
             return Ok(setup);
         }
-        let how = How { factors: Factors::NONE, in_brief: true };
+        let how = How { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
         let served = self.filled(&setup, load, how).map_err(|error| self.issue(load, &error))?;
-        let answer = metrics(&served.outcome).map_or(0.0, |metrics| metrics.e2e.mean);
+        let answer = Stats::of(served.outcome.requests.iter().map(Served::e2e)).map_or(0.0, |e2e| e2e.mean);
         let think = if matches!(load, Load::Sessions(_)) { setup.turns.think_s } else { 0.0 };
         Ok(Setup { start: Start::Ramp((BEGIN * (answer + think)).ceil()), ..setup })
     }

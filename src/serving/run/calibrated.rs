@@ -7,7 +7,7 @@ use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
     UncertainFigure, Versus, shipped,
 };
-use crate::config::{Field, Issue, Load, Setup};
+use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{Kept, Stats, in_flight};
 
@@ -104,25 +104,23 @@ impl Runner {
     }
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
-        let simulated = |factors: Factors| self.simulated(setup, load, factors);
-        let physics = simulated(Factors::NONE)?;
+        let steps = self.steps();
+        let run =
+            |factors, in_brief| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
         let posterior = calibration.posterior(&point, &self.own, |_| true);
         let without_own = match self.own.is_empty() {
             true => None,
-            false => Some(simulated(calibration.posterior(&point, &[], |_| true).factors())?),
+            false => Some(run(calibration.posterior(&point, &[], |_| true).factors(), false)?),
         };
         let at = posterior.factors();
-        let responses = Responses::of(at, |factors| match factors == at {
-            true => simulated(factors),
-            false => self.in_brief(setup, load, factors),
-        })?;
+        let responses = Responses::of(at, |factors| run(factors, factors != at))?;
         let edges = match is_steep(&responses) {
             true => {
                 let e2e = responses.response(0.0, |run| run.metrics.e2e.mean);
-                let [shorter, longer] =
-                    posterior.edges(e2e).map(|factors| self.in_brief(setup, load, factors).ok());
+                let [shorter, longer] = posterior.edges(e2e).map(|factors| run(factors, true).ok());
                 shorter.zip(longer)
             }
             false => None,
@@ -139,17 +137,20 @@ impl Runner {
         Ok((responses.at, calibrated))
     }
 
-    /// The bands of a run of [`Self::trial`]; `None` without calibration.
-    pub fn bands(&self, replicas: u32, load: Load) -> Option<Bands> {
-        let (_, calibrated) = self.calibrated_of(&self.apart(replicas, load).ok()?, load).ok()?;
+    /// The bands of a run of [`Self::trial`] that began like this; `None` without calibration.
+    pub fn bands(&self, replicas: u32, load: Load, start: Start) -> Option<Bands> {
+        self.calibration?;
+        let (_, calibrated) =
+            self.calibrated_of(&Setup { replicas, start, ..self.setup.clone() }, load).ok()?;
         Some(calibrated?.bands)
     }
 
     /// The calibrated run of a setup under `load`, all of it or as [`Self::in_brief`].
     pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
-        let at = |factors| self.simulated_how(setup, load, How { factors, in_brief });
+        let steps = self.steps();
+        let at = |factors| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
         let Some(calibration) = self.calibration else { return at(Factors::NONE) };
-        let physics = How { factors: Factors::NONE, in_brief: true };
+        let physics = How { factors: Factors::NONE, in_brief: true, steps: &steps };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         at(calibration.posterior(&point, &self.own, |_| true).factors())

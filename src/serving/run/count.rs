@@ -23,7 +23,7 @@ impl Runner {
     ///
     /// # Errors
     /// As of the simulation.
-    pub(super) fn filled(&self, setup: &Setup, load: Load, how: How) -> Result<ReplicaOutcome, SimError> {
+    pub(super) fn filled(&self, setup: &Setup, load: Load, how: How<'_>) -> Result<ReplicaOutcome, SimError> {
         let mut served = self.served(setup, (load, requests_of(setup, load)), how)?;
         let is_open = self.trace.is_none() && asked(setup, load).is_none();
         while let Some(count) = more(&served.outcome, setup, load).filter(|_| is_open) {

@@ -34,9 +34,9 @@ use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
 use super::sim::{
-    Arrivals, Gaps, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
+    Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
 };
-use super::table::{Extent, Phases, PlannedTable, StepTable, TablePlan, Tables};
+use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
 use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
@@ -77,9 +77,11 @@ struct ReplicaOutcome {
 
 /// How a load is simulated: at step times multiplied by these factors, and whether as [`Runner::in_brief`].
 #[derive(Debug, Clone, Copy)]
-struct How {
+struct How<'a> {
     factors: Factors,
     in_brief: bool,
+    /// The steps at the physics: several runs look them up together.
+    steps: &'a Hosted<'a>,
 }
 
 /// A setup with known step times.
@@ -202,7 +204,11 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        self.simulated_how(setup, load, How { factors, in_brief: false })
+        self.simulated_how(setup, load, How { factors, in_brief: false, steps: &self.steps() })
+    }
+
+    fn steps(&self) -> Hosted<'_> {
+        self.table.under(&self.setup.engine.host, self.policy.ahead)
     }
 
     /// The same without what only a run that is shown needs: its timeline, and intervals between tokens.
@@ -210,10 +216,10 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     fn in_brief(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        self.simulated_how(setup, load, How { factors, in_brief: true })
+        self.simulated_how(setup, load, How { factors, in_brief: true, steps: &self.steps() })
     }
 
-    fn simulated_how(&self, setup: &Setup, load: Load, how: How) -> Result<Run, Issue> {
+    fn simulated_how(&self, setup: &Setup, load: Load, how: How<'_>) -> Result<Run, Issue> {
         let served = self.filled(setup, load, how).map_err(|error| self.issue(load, &error))?;
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
         let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
@@ -225,7 +231,7 @@ impl Runner {
         let served = run.saturation.map(|saturation| saturation.served_per_s);
         let least = served.into_iter().chain(arriving).reduce(f64::min);
         let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
-        Ok(Run { power, sustained_per_s, ..run })
+        Ok(Run { power, sustained_per_s, start: setup.start, ..run })
     }
 
     /// The same for one replica that is sent `count` requests, as seen by its clients.
@@ -233,10 +239,10 @@ impl Runner {
         &self,
         setup: &Setup,
         (load, count): (Load, u32),
-        How { factors, in_brief }: How,
+        How { factors, in_brief, steps }: How<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
-        let cost = self.table.under(&self.setup.engine.host, self.policy.ahead).times(factors);
+        let cost = steps.times(factors);
         let limits = Limits { steps: STEPS, moments: if in_brief { 0 } else { MOMENTS } };
         let of_replica = self.policy.kv_tokens * u64::from(self.policy.ranks);
         let (outcome, kv_tokens) = match &self.prefill {
@@ -252,9 +258,6 @@ impl Runner {
             }
         };
         let mut outcome = outcome?;
-        if in_brief {
-            outcome.gaps = Gaps::default();
-        }
         outcome.wait(factors.wait, arrivals.follow_answers());
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }

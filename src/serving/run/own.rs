@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::settle::{self, Measuring};
-use super::{Run, Runner};
+use super::{How, Run, Runner};
 use crate::calibration::{
     Calibration, ConfigPoint, Factors, KnownRun, Observation, Observed, Responses, shipped,
 };
@@ -196,7 +196,9 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub(super) fn responses(&self, load: Load, factors: Factors) -> Result<Responses<Run>, String> {
-        let run = |factors| self.in_brief(&self.setup, load, factors);
+        let steps = self.steps();
+        let how = |factors| How { factors, in_brief: true, steps: &steps };
+        let run = |factors| self.simulated_how(&self.setup, load, how(factors));
         Responses::of(factors, run).map_err(|issue| issue.sentence())
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::count::requests_of;
 use super::{Bands, Power};
 use crate::calibration::Band;
-use crate::config::{Load, Setup, Slos};
+use crate::config::{Load, Setup, Slos, Start};
 use crate::serving::sim::metrics::ROUNDING;
 use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
 
@@ -34,6 +34,10 @@ pub struct Run {
     pub timeline: Timeline,
     /// `None` if a GPU's power is unknown.
     pub power: Option<Power>,
+    /// When its clients began.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub start: Start,
 }
 
 /// One replica over time, as columns of equal length.
@@ -114,6 +118,7 @@ impl Run {
                 kv: column(&|moment| moment.kv_tokens as f64 / kv_tokens.max(1) as f64),
             },
             power: None,
+            start: Start::AtOnce,
         })
     }
 

@@ -124,8 +124,8 @@ impl DecodeBatch {
         let next = (block - (self.position % block as u64) as usize) % block;
         let below = &self.phases[(next + 1).saturating_sub(rest)..=next];
         let around = &self.phases[block - rest.saturating_sub(next + 1)..];
-        let begun: u64 = below.iter().chain(around).map(|&sequences| u64::from(sequences)).sum();
-        rounds * u64::from(self.count) + begun
+        let begun = below.iter().sum::<u32>() + around.iter().sum::<u32>();
+        rounds * u64::from(self.count) + u64::from(begun)
     }
 
     pub fn join(&mut self, id: u32, request: &mut RequestState) {

@@ -41,25 +41,37 @@ pub struct Gap {
 
 /// All intervals between outputs, with equal ones of a step merged.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Gaps(Vec<Gap>);
+pub struct Gaps {
+    all: Vec<Gap>,
+    /// Nobody asks for them.
+    left_out: bool,
+}
 
 impl Gaps {
+    /// None are kept.
+    pub(super) fn left_out() -> Self {
+        Self { all: Vec::new(), left_out: true }
+    }
+
     /// Ignores NaN, which means there was no earlier output.
     pub(super) fn add(&mut self, seconds: f64, count: u64) {
+        if self.left_out {
+            return;
+        }
         let count = if seconds.is_nan() { 0 } else { count };
-        match self.0.last_mut() {
+        match self.all.last_mut() {
             Some(gap) if gap.seconds.total_cmp(&seconds).is_eq() => gap.count += count,
-            _ if count > 0 => self.0.push(Gap { seconds, count }),
+            _ if count > 0 => self.all.push(Gap { seconds, count }),
             _ => {}
         }
     }
 
     pub(super) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
+        self.all.append(&mut other.all);
     }
 
     pub fn as_slice(&self) -> &[Gap] {
-        &self.0
+        &self.all
     }
 }
 
@@ -166,9 +178,9 @@ impl Timeline {
 
     /// Whether to keep a moment after these steps; call for every step.
     pub fn is_due(&mut self, steps: u64) -> bool {
-        let before = self.seen.div_ceil(self.every);
+        let before = self.seen;
         self.seen += steps;
-        self.most > 0 && self.seen.div_ceil(self.every) > before
+        self.most > 0 && self.seen.div_ceil(self.every) > before.div_ceil(self.every)
     }
 
     pub fn push(&mut self, moment: Moment) {

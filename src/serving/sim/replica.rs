@@ -146,8 +146,9 @@ impl<'a> Replica<'a> {
 
     /// When the next request can be scheduled that now cannot.
     fn next_request(&self) -> f64 {
+        let unread = self.unread.front().map_or(f64::INFINITY, |unread| unread.0);
         let read = self.ranks.iter().filter_map(|rank| rank.reading.front());
-        self.unread.front().into_iter().chain(read).fold(f64::INFINITY, |first, &(time, _)| first.min(time))
+        read.fold(unread, |first, &(time, _)| first.min(time))
     }
 
     fn has_work(&self) -> bool {

@@ -12,7 +12,7 @@ use super::{Arrivals, Counts, FirstToken, Gaps, Moment, Outcome, Pool, Request, 
 pub struct Limits {
     /// Steps of all replicas.
     pub steps: u64,
-    /// Approximate number of points in the timeline.
+    /// Approximate number of points in the timeline. 0: neither is it kept, nor are intervals between outputs.
     pub moments: usize,
 }
 
@@ -61,8 +61,12 @@ impl<'a> System<'a> {
             return Err(SimError::TooManyRequests);
         }
         let pools = std::iter::once(first).chain(decode.map(|(pool, _)| pool));
-        let replicas =
-            pools.flat_map(|pool| (0..pool.replicas).map(move |_| Replica::new(pool.policy, pool.cost)));
+        let mut replicas: Vec<Replica<'_>> = pools
+            .flat_map(|pool| (0..pool.replicas).map(move |_| Replica::new(pool.policy, pool.cost)))
+            .collect();
+        if limits.moments == 0 {
+            replicas.iter_mut().for_each(|replica| replica.gaps = Gaps::left_out());
+        }
         let state = |request: &Request| {
             let target = if decode.is_some() { 1 } else { request.output };
             RequestState { found: request.found, ..RequestState::new(request.prompt, target) }
@@ -78,7 +82,7 @@ impl<'a> System<'a> {
         let mut states: Vec<RequestState> = requests.iter().map(state).collect();
         states.iter_mut().enumerate().for_each(|(id, state)| state.session = source.session(id));
         Ok(Self {
-            replicas: replicas.collect(),
+            replicas,
             decode_from: first.replicas as usize,
             transfer: decode.map(|(_, transfer)| transfer),
             ports: vec![0.0; first.replicas as usize * first.policy.ranks as usize],
@@ -106,8 +110,9 @@ impl<'a> System<'a> {
                 Some(arrival) if arrival <= time => self.arrive(arrival),
                 arrival if time.is_finite() => {
                     let others = self.replicas.iter().enumerate().filter(|(other, _)| *other != index);
-                    let until =
-                        others.map(|(_, other)| other.next()).chain(arrival).fold(f64::INFINITY, f64::min);
+                    let until = others
+                        .map(|(_, other)| other.next())
+                        .fold(arrival.unwrap_or(f64::INFINITY), f64::min);
                     let before = self.replicas[index].steps;
                     while let Some(stretch) = self.replicas[index].decode_on(until) {
                         steps += stretch.steps;

@@ -111,11 +111,12 @@ impl Grid {
         }
         let share = ((at - near.low) / near.span).max(0.0);
         let between = |low: f64, high: f64, share: f64| low + (high - low) * share;
-        let [seconds, joules] = [0, 1].map(|of| {
-            let [below, above] = near.corners.map(|[low, high]| between(low[of], high[of], share));
+        let [[low, after], [far, corner]] = &near.corners;
+        let cost = |of: usize| {
+            let (below, above) = (between(low[of], after[of], share), between(far[of], corner[of], share));
             between(below, above, near.across).exp()
-        });
-        Spent { seconds, joules }
+        };
+        Spent { seconds: cost(0), joules: cost(1) }
     }
 
     fn near(&self, [across, along]: [&Axis; 2], [first, second]: [f64; 2]) -> Near {
@@ -148,7 +149,8 @@ impl Grid {
             return below;
         }
         let above = self.within(rest, others, offset + (low + 1) * stride);
-        [0, 1].map(|of| below[of] + (above[of] - below[of]) * share)
+        let between = |of: usize| below[of] + (above[of] - below[of]) * share;
+        [between(0), between(1)]
     }
 }
 

@@ -1,6 +1,7 @@
 //! A table with an engine's host times and calibration factors: the step costs of a run.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use super::grid::Near;
 use super::{StepTable, Work};
@@ -17,10 +18,10 @@ pub struct Hosted<'a> {
     host: &'a HostTime,
     ahead: bool,
     factors: Factors,
-    recent: Recent,
+    recent: Rc<Recent>,
 }
 
-/// Cache of a run's lookups: parts of a step that depend on a token or sequence count, and the last cell of attention.
+/// Cache of lookups, for a run and others of the same table: parts of a step that depend on a token or sequence count, and the last cell of attention.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub tokens: Kept,
@@ -29,7 +30,23 @@ pub(super) struct Recent {
     pub drafts: Kept,
     /// Their sum for the last step: consecutive decode steps have the same counts.
     pub alike: Cell<Option<([f64; 4], Spent)>>,
+    /// The prompts of the last step that had some: most steps have one more of the same length.
+    pub prompts: Cell<Option<([f64; 3], Spent)>>,
     pub decodes: RefCell<Near>,
+}
+
+/// What `look_up` finds `at` this, if it was not the last asked for.
+pub(super) fn once<At: Copy + PartialEq>(
+    last: &Cell<Option<(At, Spent)>>,
+    at: At,
+    look_up: impl FnOnce() -> Spent,
+) -> Spent {
+    if let Some((_, spent)) = last.get().filter(|(known, _)| *known == at) {
+        return spent;
+    }
+    let spent = look_up();
+    last.set(Some((at, spent)));
+    spent
 }
 
 /// Counts that are cached, at most.
@@ -59,10 +76,10 @@ impl Kept {
 impl<'a> Hosted<'a> {
     /// The steps of the physics alone.
     pub(super) fn new(table: &'a StepTable, host: &'a HostTime, ahead: bool) -> Self {
-        Self { table, host, ahead, factors: Factors::NONE, recent: Recent::default() }
+        Self { table, host, ahead, factors: Factors::NONE, recent: Rc::default() }
     }
 
-    /// The same steps multiplied by these factors.
+    /// The same steps multiplied by these factors. What was looked up is known to both.
     pub fn times(&self, factors: Factors) -> Self {
         Self { factors, ..self.clone() }
     }

@@ -31,7 +31,7 @@ pub use extent::{Extent, Phases};
 use grid::Grid;
 pub use grid::octaves;
 pub use hosted::Hosted;
-use hosted::Recent;
+use hosted::{Recent, once};
 pub use lengths::Prompts;
 pub use memo::{PlannedTable, Tables};
 use points::Points;
@@ -233,6 +233,11 @@ fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
     Ok(moved / (setup.gpu.bandwidth()? * physics.streaming_share))
 }
 
+/// The most of any rank.
+fn most(ranks: &[Work], of: impl Fn(&Work) -> f64) -> f64 {
+    ranks.iter().map(of).fold(0.0, f64::max)
+}
+
 fn alike(count: u64, new: u64, past: u64) -> Batch {
     Batch::of(Sequences { count, new, past })
 }
@@ -258,8 +263,7 @@ impl StepTable {
     /// The same, with the energy of all GPUs beyond idle power. Ranks with fewer tokens are assumed padded to the
     /// busiest.
     fn spent(&self, ranks: &[Work], recent: &Recent) -> Spent {
-        let most = |of: &dyn Fn(&Work) -> f64| ranks.iter().map(of).fold(0.0, f64::max);
-        let tokens = most(&Work::tokens);
+        let tokens = most(ranks, Work::tokens);
         if tokens <= 0.0 {
             return Spent::default();
         }
@@ -267,15 +271,15 @@ impl StepTable {
         let replayed = tokens <= self.mixed_graph || ranks.iter().all(|work| work.prompts.is_none());
         let each = |work: &Work| if replayed { tokens } else { work.tokens() };
         let pooled: f64 = ranks.iter().map(each).sum();
-        let logits = most(&|work| work.logits());
-        let decoding = most(&|work| work.decoding);
+        let logits = most(ranks, Work::logits);
+        let decoding = most(ranks, |work| work.decoding);
         let (mut slowest, mut attention) = (0.0_f64, 0.0);
         for one in ranks.iter().map(|work| self.attention(work, recent)) {
             slowest = slowest.max(one.seconds);
             attention += one.joules / ranks.len() as f64;
         }
         let alike = self.alike([tokens, logits, pooled, decoding], recent);
-        let begun = most(&|work| work.begun);
+        let begun = most(ranks, |work| work.begun);
         let each = ranks.iter().map(|work| work.begun).sum::<f64>() / ranks.len() as f64;
         Spent {
             seconds: alike.seconds + slowest + self.images.seconds * begun,
@@ -286,26 +290,24 @@ impl StepTable {
     /// All but attention, by the numbers of tokens, of positions that one is chosen at, of tokens that experts take and of
     /// sequences that decode.
     fn alike(&self, at: [f64; 4], recent: &Recent) -> Spent {
-        if let Some((_, spent)) = recent.alike.get().filter(|(last, _)| *last == at) {
-            return spent;
-        }
-        let (parts, [tokens, logits, pooled, decoding]) = (&self.parts, at);
-        let drafts = |at: f64| if at > 0.0 { parts.drafts.at(&[at]) } else { Spent::default() };
-        let alike = [
-            recent.tokens.at(tokens, |at| parts.tokens.at(&[at])),
-            recent.logits.at(logits, |at| parts.logits.at(&[at])),
-            recent.experts.at(pooled, |at| parts.experts.at(&[at])),
-            recent.drafts.at(decoding, drafts),
-        ];
-        let of = |what: fn(&Spent) -> f64| alike.iter().map(what).sum::<f64>();
-        let spent = Spent { seconds: of(|one| one.seconds), joules: of(|one| one.joules) };
-        recent.alike.set(Some((at, spent)));
-        spent
+        once(&recent.alike, at, || {
+            let (parts, [tokens, logits, pooled, decoding]) = (&self.parts, at);
+            let drafts = |at: f64| if at > 0.0 { parts.drafts.at(&[at]) } else { Spent::default() };
+            let alike = [
+                recent.tokens.at(tokens, |at| parts.tokens.at(&[at])),
+                recent.logits.at(logits, |at| parts.logits.at(&[at])),
+                recent.experts.at(pooled, |at| parts.experts.at(&[at])),
+                recent.drafts.at(decoding, drafts),
+            ];
+            let of = |what: fn(&Spent) -> f64| alike.iter().map(what).sum::<f64>();
+            Spent { seconds: of(|one| one.seconds), joules: of(|one| one.joules) }
+        })
     }
 
     fn attention(&self, work: &Work, recent: &Recent) -> Spent {
         let prompts = work.prompts.map_or(Spent::default(), |prompts| {
-            self.parts.prompts.at(&[prompts.new.max(SHORTEST as f64), prompts.past, prompts.count])
+            let at = [prompts.new.max(SHORTEST as f64), prompts.past, prompts.count];
+            once(&recent.prompts, at, || self.parts.prompts.at(&at))
         });
         if work.decoding <= 0.0 {
             return prompts;

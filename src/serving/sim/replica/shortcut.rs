@@ -32,12 +32,15 @@ impl Replica<'_> {
         let next_request = self.next_request();
         let seen = if self.policy.ahead { self.began } else { decided };
         let receives = self.receive_count >= self.policy.receive_interval && next_request <= seen;
-        if !quiet || receives || !self.ranks.iter().all(|rank| rank.decodes_on(1)) {
+        if !quiet || receives {
             return None;
         }
         let room = until.min(next_request) - decided;
         let mut steps = self.ranks.iter().map(Rank::alike).fold(begun_within(room, self.pace), u64::min);
-        while steps > 1 && !self.ranks.iter().all(|rank| rank.decodes_on(steps)) {
+        while !self.ranks.iter().all(|rank| rank.decodes_on(steps)) {
+            if steps == 1 {
+                return None;
+            }
             steps = odd(steps / 2);
         }
         self.ranks.iter_mut().for_each(|rank| rank.schedule_decodes(steps / 2));
@@ -55,10 +58,9 @@ impl Replica<'_> {
         self.joules += joules * steps as f64;
         self.steps += steps;
         (self.began, self.now, self.stages[0]) = (last, last + seconds, last + seconds);
-        for _ in 0..steps {
-            let reads = self.receive_count >= self.policy.receive_interval;
-            self.receive_count = if reads { 1 } else { self.receive_count.saturating_add(1) };
-        }
+        // Up to the interval, from where it begins again at 1.
+        let interval = self.policy.receive_interval.max(1);
+        self.receive_count = (self.receive_count.min(interval) + (steps as u32 - 1)) % interval + 1;
         for rank in &mut self.ranks {
             rank.decode_on(steps, decided + seconds, seconds, &mut self.gaps);
         }
@@ -86,7 +88,15 @@ impl Rank<'_> {
         let none_starts = (self.waiting.is_empty() || self.free_slots(0) == 0)
             && batch.partial.is_empty()
             && batch.fresh.is_empty();
-        none_starts && batch.decoding.goes_on(steps) && self.blocks_of(steps) <= self.free
+        none_starts && batch.decoding.goes_on(steps) && self.has_room(steps)
+    }
+
+    /// Whether there are blocks for the next `steps`.
+    fn has_room(&self, steps: u64) -> bool {
+        let decoding = &self.micro_batches[0].decoding;
+        // A token takes a block at most: mostly there are more, and none have to be counted.
+        let most = u64::from(decoding.count) * decoding.gain(steps);
+        most <= self.free || self.blocks_of(steps) <= self.free
     }
 
     /// KV blocks that decoding takes in the next `steps`.
