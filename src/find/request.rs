@@ -84,10 +84,6 @@ impl Request {
         let (base, found) = base(object);
         issues.extend(found);
         let (Some(base), Some(plans)) = (base, plans) else { return (None, issues) };
-        if !Load::SIZES.iter().any(|field| stated.contains(field)) {
-            let text = format!("no load is given: plans are for {} clients", base.workload.load.amount());
-            issues.push(Issue::note(Field::Load, text));
-        }
         let gpus = stated.contains(&Field::Gpus).then(|| {
             u32::try_from(base.gpus_per_replica().saturating_mul(u64::from(base.replicas)))
                 .unwrap_or(u32::MAX)
@@ -136,8 +132,6 @@ pub(super) fn asked(link: &Link) -> Map<String, Value> {
         let is_format = |field| matches!(field, Field::Weights | Field::Kv) && find.get(field).is_none();
         field.is_some_and(|field| is_format(field) || !(Find::chooses(field) || find.get(field).is_some()))
     });
-    let load = own.workload.load;
-    object.entry(load.size().id()).or_insert(load.amount().into());
     let mut vary = Map::new();
     for field in VARIES {
         let texts = find.list(field);
