@@ -132,7 +132,7 @@ impl Block {
         Self::of_rows(name.into(), head, rows.into_iter().map(Into::into).collect())
     }
 
-    /// Compiled once, not for every type of row.
+    /// What does not depend on the type of row, so that it is compiled once.
     fn of_rows(name: String, head: &[&str], rows: Vec<Row>) -> Self {
         let help = head.iter().map(|name| glossary::meaning(name).into()).collect();
         let head = head.iter().map(|&name| name.into()).collect();

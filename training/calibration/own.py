@@ -51,12 +51,17 @@ def sweeps(runs, members):
             yield sorted(loads, key=lambda run: runs.points[run]["in_flight"])
 
 
-def main():
-    runs = Runs([json.loads(line) for line in pathlib.Path(sys.argv[1]).read_text().splitlines()])
+def fitted(path):
+    """The runs of a file of responses, the inverse of their covariance as fitted, and each run's configuration."""
+    runs = Runs([json.loads(line) for line in pathlib.Path(path).read_text().splitlines()])
     theta, prior = kept(json.loads(OUT.read_text())), Prior(runs)
     prior.weigh(theta)
     prior.weigh(theta)
-    inverse, of_layout = prior.inverse(theta), codes(runs.points, LAYOUT)
+    return runs, prior.inverse(theta), codes(runs.points, LAYOUT)
+
+
+def main():
+    runs, inverse, of_layout = fitted(sys.argv[1])
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for layout in np.unique(of_layout):
         members = np.flatnonzero(of_layout == layout)

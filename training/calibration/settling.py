@@ -9,15 +9,12 @@ median error that did.
 
 import collections
 import itertools
-import json
-import pathlib
 import sys
 
 import numpy as np
 
-from fit import OUT, kept
-from own import Configuration
-from prior import LAYOUT, METRICS, Prior, Runs, codes
+from own import Configuration, fitted
+from prior import METRICS
 
 # Standard deviations around the mean that hold 80 %.
 OF_80_PERCENT = 1.2816
@@ -63,11 +60,7 @@ def settled(both, metric, one, other):
 
 
 def main():
-    runs = Runs([json.loads(line) for line in pathlib.Path(sys.argv[1]).read_text().splitlines()])
-    theta, prior = kept(json.loads(OUT.read_text())), Prior(runs)
-    prior.weigh(theta)
-    prior.weigh(theta)
-    inverse, of_layout = prior.inverse(theta), codes(runs.points, LAYOUT)
+    runs, inverse, of_layout = fitted(sys.argv[1])
     chosen = list(pairs(runs))
     np.random.default_rng(0).shuffle(chosen)
     found = collections.defaultdict(list)
