@@ -2,7 +2,7 @@
 //!
 //! * gpus.json and engines.json without sources and published peaks
 //! * offered.json: the parts of the engines that the form shows
-//! * constants.json: the numbers alone, and facts.rs: those that checks use
+//! * constants.json: the physical constants, and numbers.rs: all others
 //! * workloads.rs: the workloads with a button
 //! * measured.txt and popular.rs: plain lists
 
@@ -21,12 +21,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
-    let constants: Value = serde_json::from_str(&read("constants.json")?)?;
-    fs::write(out.join("facts.rs"), facts(&constants)?)?;
+    let mut constants: Value = serde_json::from_str(&read("constants.json")?)?;
     fs::write(
-        out.join("constants.json"),
-        numbers(constants).ok_or("constants.json: a constant has no number")?,
+        out.join("numbers.rs"),
+        numbers(&constants).ok_or("constants.json: a constant has no number")?,
     )?;
+    constants
+        .as_object_mut()
+        .ok_or("constants.json is no object")?
+        .retain(|part, _| part != "sources" && part != "kernels");
+    fs::write(out.join("constants.json"), constants.to_string())?;
     let lengths: Value = serde_json::from_str(&read("lengths.json")?)?;
     let quantiles = ["prompts", "outputs"].map(|of| lengths["sharegpt"][of].to_string());
     fs::write(out.join("share_gpt.rs"), format!("[&{}, &{}]", quantiles[0], quantiles[1]))?;
@@ -52,27 +56,20 @@ fn offered(engines: &Value) -> Option<String> {
     Some(all?.to_string())
 }
 
-/// The constants that checking a form takes, as Rust's.
-fn facts(constants: &Value) -> Result<String, String> {
-    let read = [("formats", "fp8_attention"), ("formats", "weight_block"), ("images", "image_tokens")];
-    let fact = |(part, name): (&str, &str)| {
-        let constant = &constants["kernels"][part][name];
-        let (value, what) = (constant["value"].as_f64(), constant["what"].as_str());
-        let (value, what) = value.zip(what).ok_or(format!("constants.json: {part} has no number {name}"))?;
-        Ok(format!("/// {what}.\npub const {}: f64 = {value:?};\n", name.to_uppercase()))
+/// A module for each part of the constants, with its numbers as Rust's.
+fn numbers(constants: &Value) -> Option<String> {
+    let part = |(part, of): (&String, &Value)| {
+        let named = of.as_object()?.iter();
+        let numbers: Vec<(&String, f64)> =
+            named.map(|(name, constant)| Some((name, constant["value"].as_f64()?))).collect::<Option<_>>()?;
+        let fields: String = numbers.iter().map(|(name, _)| format!("pub {name}: f64, ")).collect();
+        let values: String = numbers.iter().map(|(name, value)| format!("{name}: {value:?}, ")).collect();
+        Some(format!(
+            "pub mod {part} {{ pub struct Constants {{ {fields}}} \
+             pub const fn constants() -> &'static Constants {{ &Constants {{ {values}}} }} }}\n"
+        ))
     };
-    read.into_iter().map(fact).collect()
-}
-
-/// The constants without what is said of them: docs/constants.md lists that.
-fn numbers(mut constants: Value) -> Option<String> {
-    constants.as_object_mut()?.remove("sources")?;
-    for part in constants["kernels"].as_object_mut()?.values_mut() {
-        for constant in part.as_object_mut()?.values_mut() {
-            *constant = constant.get("value").filter(|value| value.is_number())?.clone();
-        }
-    }
-    Some(constants.to_string())
+    constants["kernels"].as_object()?.iter().map(part).collect()
 }
 
 /// A line for each measured kernel: its family, engine, kernel and format, then the GPUs.

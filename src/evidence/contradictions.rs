@@ -8,9 +8,7 @@ use super::cases::ServedCase;
 use super::errors::grouped;
 use super::launch::{LaunchLayout, launch};
 use crate::config::Version;
-use crate::kernels::constants;
-
-constants!("contradictions": tpot_factor, ttft_factor, physics_margin, days);
+pub(crate) use crate::config::catalog::numbers::contradictions::constants;
 
 /// A contradictory case, and why.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -7,10 +7,10 @@
 //! request.
 
 use crate::config::catalog;
+use crate::config::catalog::numbers::bounds::{Constants, constants};
 use crate::config::{Batching, Field, Issue, Load, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
-use crate::kernels::constants::constants;
 use crate::serving::memory_of;
 use crate::serving::step::ideal;
 use crate::units::Bytes;
@@ -28,11 +28,6 @@ pub struct Bound {
 
 // Smallest fractions of their ideals that decode steps, the prompts' share of a step, and a lone prompt take:
 // calibration multiplies learned times by factors, some below 1.
-constants!(
-    "bounds":
-    least_decode, least_prefill, least_ttft, unequal, growth, exceptions, exceptions_last,
-);
-
 /// Bisection steps for the largest batch size that meets a TPOT limit.
 const REFINED: u32 = 3;
 

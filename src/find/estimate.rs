@@ -7,10 +7,10 @@
 
 use crate::calibration::Factors;
 use crate::config::catalog::Physics;
+use crate::config::catalog::numbers::estimates::constants;
 use crate::config::{Batching, Load, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::Batch;
-use crate::kernels::constants::constants;
 use crate::serving::run::factors;
 use crate::serving::step::PlannedStep;
 use crate::serving::table::octaves;
@@ -74,8 +74,6 @@ struct Busiest {
 
 /// Batch sizes evaluated per octave.
 const SIZES: u32 = 1;
-constants!("estimates": margin, busy);
-
 impl Estimate {
     /// Also returns the rows for the models. `None` if a catalog lacks a figure: planning reports which.
     pub fn new(setup: &Setup, physics: &Physics) -> Option<(Self, Rows)> {

@@ -6,7 +6,6 @@ mod registry;
 
 pub mod attention;
 pub mod collective;
-pub(crate) mod constants;
 mod count;
 pub mod elementwise;
 mod features;
@@ -25,7 +24,6 @@ pub const ACTIVATION_BYTES: f64 = 2.0;
 
 pub use attention::Attention;
 pub use collective::Collective;
-pub(crate) use constants::constants;
 pub use count::{Count, Schedule};
 pub use elementwise::{Elementwise, ElementwiseKind};
 pub use gemm::Gemm;

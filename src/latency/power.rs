@@ -1,18 +1,10 @@
 //! GPU power: idle, and for running kernels.
 
 use super::Ideal;
+use crate::config::catalog::numbers::power_of_kernels::constants;
 use crate::config::{MissingFigure, Setup};
-use crate::kernels::{Family, constants};
+use crate::kernels::Family;
 use crate::units::{Joules, Seconds, Watts};
-
-constants!(
-    "power_of_kernels":
-    attention_prefill,
-    attention_decode,
-    latent_attention,
-    linear_attention,
-    experts
-);
 
 /// Power model of one GPU. Each byte of device memory and each tensor FLOP takes a fixed energy, regardless of the
 /// kernel's duration; kernels with much other work draw more while they run.

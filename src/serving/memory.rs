@@ -1,11 +1,11 @@
 //! Memory of the fullest GPU, as engines measure it at start-up: weights, activations, KV cache, and the rest.
 
 use crate::config::catalog::Physics;
+use crate::config::catalog::numbers::memory::constants;
 use crate::config::model::{
     Attention, Blocks, Class, Compressed, Ffn, Formats, GqaTrait, Model, Moe, Sharding, Tensor,
 };
 use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup, Support};
-use crate::kernels::constants;
 use crate::kernels::latent::INDEX_SCALE_BYTES;
 use crate::units::{Bytes, GIB, MIB};
 
@@ -14,8 +14,6 @@ use super::report::Memory;
 
 const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
-
-constants!("memory": block_rows, entry_scale_bytes, latent_context, latent_sequences, margin_gib, margin_share, workspace_mib);
 
 /// Memory of `setup` under `demand`, by part.
 pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {

@@ -3,12 +3,10 @@
 use super::report::Memory;
 use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
+use crate::config::catalog::numbers::graphs::constants;
 use crate::config::model::{Attention, Blocks};
 use crate::config::{Batching, Figure, HostTime, Setup, Support};
-use crate::kernels::constants;
 use crate::units::{GIB, Seconds};
-
-constants!("graphs": step, most_tokens, latent_tokens);
 
 /// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures up to twice its
 /// sequences, limited by the largest graph, and pads all ranks to the busiest only in those steps (its pull requests

@@ -26,8 +26,6 @@ pub struct Constants {
     pub network_share: Figure,
     /// Fraction of the dense peak reached by indexer scoring, top-k selection included.
     pub score_share: Figure,
-    /// Facts about kernels and serving, and constants fitted for features, by module and name.
-    pub kernels: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 /// The part of constants.json that says where the numbers come from; no build carries it.
@@ -101,16 +99,6 @@ impl Recorded {
 }
 
 impl Constants {
-    /// The constants of one module, each in the field of the same name. Fails if the file lacks a constant or has one
-    /// that no field reads.
-    pub fn of<T: serde::de::DeserializeOwned>(&self, part: &str) -> Result<T, String> {
-        let none = BTreeMap::new();
-        let named = self.kernels.get(part).unwrap_or(&none).iter();
-        let values: serde_json::Map<String, serde_json::Value> =
-            named.map(|(name, value)| (name.clone(), (*value).into())).collect();
-        serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
-    }
-
     /// `None` if a figure is missing from the file, which `tests/catalog.rs` rules out.
     pub fn physics(&self) -> Option<Physics> {
         Some(Physics {

@@ -112,12 +112,15 @@ pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
 /// Prompts and outputs of ShareGPT in tokens, each at evenly spaced shares of the requests (`lengths.json`).
 pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 
-/// Those of [`constants`] that checking a form takes.
-pub mod facts {
-    include!(concat!(env!("OUT_DIR"), "/facts.rs"));
+/// Facts about kernels and serving, and constants fitted for features: a module for each part of `constants.json`, which
+/// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile, nor does the crate with one
+/// that nothing reads.
+#[cfg_attr(not(feature = "tools"), allow(dead_code))]
+pub(crate) mod numbers {
+    include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
 }
 
-/// The constants of kernels and engines. Separate, like the next ones, because the page does not need them.
+/// The physical constants. Separate, like the next ones, because the page does not need them.
 pub fn constants() -> &'static Constants {
     static CONSTANTS: LazyLock<Constants> =
         LazyLock::new(|| sound(shipped!("constants.json", concat!(env!("OUT_DIR"), "/constants.json"))));

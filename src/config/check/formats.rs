@@ -1,7 +1,7 @@
 //! Whether the GPU supports the number formats, and whether this release has kernels for them.
 
 use super::parallel::Degrees;
-use crate::config::catalog::facts::{FP8_ATTENTION, WEIGHT_BLOCK};
+use crate::config::catalog::numbers::formats::constants;
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model};
 
@@ -50,7 +50,7 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     if !KV.contains(&dtype) {
         let text = format!("there are no kernels for a KV cache in {}; {}", name(dtype), list(&KV));
         issues.push(Issue::error(Field::Kv, text));
-    } else if dtype == Dtype::Fp8 && f64::from(gpu.sm) < FP8_ATTENTION {
+    } else if dtype == Dtype::Fp8 && f64::from(gpu.sm) < constants().fp8_attention {
         let text = format!(
             "an FP8 KV cache needs compute capability 8.9 (Ada) or later, {} has {}.{}; choose bf16",
             gpu.name,
@@ -66,7 +66,7 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut
     if dtype != Dtype::Fp8Block || degrees.tp == 0 {
         return;
     }
-    let block = WEIGHT_BLOCK as u32;
+    let block = constants().weight_block as u32;
     for blocks in &model.blocks {
         let shards = blocks.attention.iter().flat_map(|attention| attention_shards(attention, degrees.tp));
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, degrees)));

@@ -1,6 +1,6 @@
 //! Images in the prompts.
 
-use crate::config::catalog::facts::IMAGE_TOKENS;
+use crate::config::catalog::numbers::images::constants;
 use crate::config::model::GqaTrait;
 use crate::config::{Field, Issue, Model, Workload};
 use crate::units::count;
@@ -8,7 +8,7 @@ use crate::units::count;
 /// Images per prompt that the model encodes, and the tokens of one. `prompts` are the lengths of the prompts.
 pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut Vec<Issue>) -> (u32, u32) {
     let made = model.vision.as_ref().and_then(|vision| vision.tokens);
-    let tokens = workload.image_tokens.or(made).unwrap_or(IMAGE_TOKENS as u32);
+    let tokens = workload.image_tokens.or(made).unwrap_or(constants().image_tokens as u32);
     if workload.images == 0 {
         return (0, tokens);
     }

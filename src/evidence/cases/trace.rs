@@ -3,18 +3,16 @@
 use serde::Deserialize;
 
 use super::{Ask, Ran, texts};
+use crate::config::catalog::numbers::recorded_servers::constants;
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Lengths, Load, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::lengths::{longest, means};
-use crate::kernels::constants;
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
 use crate::serving::{memory_of, replica};
 use crate::units::significant;
-
-constants!("recorded_servers": max_seqs, token_budget);
 
 /// A server serving recorded requests.
 #[derive(Debug, Clone, Deserialize)]

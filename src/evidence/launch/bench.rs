@@ -1,13 +1,11 @@
 //! The engine settings that `trtllm-bench` works out for a data set (`tensorrt_llm/bench/build/tuning.py`).
 
 use super::{KvCache, LaunchSettings};
+pub(crate) use crate::config::catalog::numbers::launches::constants;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Model};
 use crate::evidence::cases::{ServedCase, model};
-use crate::kernels::constants;
 use crate::units::GIB;
-
-constants!("launches": sglang_prefill_tokens, sglang_drafting_seqs, bench_share, bench_most_seqs, bench_most_tokens);
 
 /// Sequences and tokens of a step: as many sequences as the KV cache holds, and their tokens in step with each other.
 pub(super) fn engine_settings(

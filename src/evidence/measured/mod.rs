@@ -16,13 +16,12 @@ use std::path::Path;
 
 use super::tables::{Table, TableError};
 use crate::config::Dtype;
-use crate::kernels::{CallPoint, Family, Op, Phase, constants};
+use crate::config::catalog::numbers::tables::constants;
+use crate::kernels::{CallPoint, Family, Op, Phase};
 
 pub use collective::{NCCL, visit_collectives};
 pub use feature_row::FeatureRow;
 pub use siblings::SUSPECT;
-
-constants!("tables": eager, siblings);
 
 /// Efficiencies are relative to this source where it has a table; the others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";

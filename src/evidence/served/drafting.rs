@@ -1,11 +1,9 @@
 //! The time of a separate draft model. Launches state only its name and how often it runs in a step.
 
 use crate::config::catalog::Physics;
+pub(super) use crate::config::catalog::numbers::drafting::constants;
 use crate::config::{Dtype, MissingFigure, Setup};
-use crate::kernels::constants;
 use crate::units::{Bytes, Seconds};
-
-constants!("drafting": recipe_drafts, eagle_vocab);
 
 /// Seconds of `passes` passes over one token of each sequence: the bytes of one decoder layer as wide as the model's last and of
 /// the draft's own head, in 16 bits and split over the GPUs as the model is. Few tokens leave it bound by these.

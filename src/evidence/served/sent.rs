@@ -1,30 +1,13 @@
 //! The requests of a measured run, and when they were sent.
 
 use super::lengths;
+pub(crate) use crate::config::catalog::numbers::data_sets::constants;
 use crate::config::{Load, Shape};
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
-use crate::kernels::constants;
 use crate::kernels::random::SplitMix64;
 use crate::serving::run::{self, from_table, log_normal};
 use crate::serving::sim::{Arrivals, Policy, Request, Served};
-
-constants!(
-    "data_sets":
-    sglang_seed,
-    warmup_rounds,
-    gpqa_prompt,
-    gpqa_prompts,
-    ml_energy_prompts,
-    lm_arena_turns,
-    top_p_ns,
-    lm_arena_prompt,
-    lm_arena_spread,
-    lm_arena_longest,
-    fim_prompt,
-    fim_spread,
-    fim_longest
-);
 
 /// The requests of a run.
 #[derive(Debug, Clone)]

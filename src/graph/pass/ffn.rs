@@ -1,12 +1,11 @@
 //! MLPs and mixtures of experts.
 
 use super::{ACTIVATION_BYTES, Calls, ElementwiseKind};
+use crate::config::catalog::numbers::expert_exchange::constants;
 use crate::config::{Dtype, model};
 use crate::graph::{Block, Scope};
-use crate::kernels::{Collective, Moe, MoePart, Pool, Routing, constants};
+use crate::kernels::{Collective, Moe, MoePart, Pool, Routing};
 use crate::units::Bytes;
-
-constants!("expert_exchange": gathering_ranks);
 
 impl Calls<'_> {
     /// An MLP, its calls named in order.

@@ -6,15 +6,10 @@
 //! the bytes. Prefill over cached tokens was not measured; their bytes count as in decode.
 
 use super::{Attention, causal_pairs};
+use crate::config::catalog::numbers::xe2_attention::constants;
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::kernels::{Kernel, Phase, constants};
+use crate::kernels::{Kernel, Phase};
 use crate::units::{Flops, Seconds};
-
-constants!(
-    "xe2_attention":
-    prefill_launch, prefill_flops, fp8_prefill_launch, fp8_prefill_flops,
-    decode_launch, decode_bytes, fp8_decode_launch, fp8_decode_bytes,
-);
 
 pub fn time(attention: &Attention, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
     let known = constants();

@@ -7,17 +7,12 @@ mod vector;
 
 pub use vector::{DECODE, PREFILL};
 
-use super::constants::constants;
 use super::sequences::{first_group, lengths};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+pub(super) use crate::config::catalog::numbers::attention::constants;
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
-
-constants!(
-    "attention":
-    shortest_cycles, packed_heads, kv_step, softmax_fp32, serial_bytes_per_clock, blocks_per_sm, elements_per_clock, packed_group, fa2_decode_rows, fa3_ampere_decode_rows, block_cycles, fa3_block_cycles, trtllm_group_block_cycles,
-);
 
 /// Causal attention of one rank's heads over the sequences of one launch; KV write included.
 ///

@@ -2,18 +2,14 @@
 
 use super::{Elementwise, ElementwiseKind};
 use crate::config::MissingFigure;
+use crate::config::catalog::numbers::elementwise::constants;
 use crate::config::kernels::ElementwiseKernel;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch, constants};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[MEASURED] };
 
 const MEASURED: &[&str] = &["a100-sxm-80gb", "a40", "h100-sxm", "rtx-4090", "rtx-pro-6000-server"];
-
-constants!(
-    "elementwise":
-    shortest_cycles, shortest_add_cycles, hit_half, hit_power, full_threads, qk_norm_pace, norm_pace, activation_pace, copy_pace, block_elements, few_rows,
-);
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,9 @@
 //! The GPU part of a feature vector.
 
 use super::term::{Term, flag, ln_rounding};
+use crate::config::catalog::numbers::device::constants;
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
-use crate::kernels::{Family, constants};
-
-constants!(
-    "device":
-    resident_half, resident_power, l2_bytes_per_clock, l2_reached,
-);
+use crate::kernels::Family;
 
 /// GPUs measured by the reference source, for most families all of them.
 pub const REFERENCE: &[&str] = &[

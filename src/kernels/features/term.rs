@@ -1,12 +1,10 @@
 //! Named features: each name is on the same line as its formula, so they cannot drift apart.
 
 use super::DeviceSpec;
-use crate::kernels::constants;
+use crate::config::catalog::numbers::features::constants;
 
 /// One feature of `T`.
 pub type Term<T> = (&'static str, fn(&T) -> f64);
-
-constants!("features": negligible);
 
 /// The quantities a family's columns are computed from: one launch, in elements, bytes and µs.
 pub trait Inputs {

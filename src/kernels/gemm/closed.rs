@@ -9,29 +9,13 @@
 //! activation quantisation: what an engine launches may take longer.
 
 use super::Gemm;
+use crate::config::catalog::numbers::{cdna, xe2};
 use crate::config::{Dtype, Gpu, MissingFigure};
-use crate::kernels::{ACTIVATION_BYTES, constants};
+use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
 
-constants!(
-    "cdna":
-    bf16_launch, bf16_bytes, bf16_flops, bf16_depth,
-    fp8_launch, fp8_bytes, fp8_flops, fp8_depth,
-    block_launch, block_bytes, block_flops, block_depth,
-);
-
-mod xe2 {
-    use crate::kernels::constants;
-
-    constants!(
-        "xe2":
-        bf16_launch, bf16_bytes, bf16_flops, bf16_depth,
-        fp8_launch, fp8_bytes, fp8_flops, fp8_depth,
-    );
-}
-
 fn line(weights: Dtype, gpu: &Gpu) -> [f64; 4] {
-    let (amd, intel) = (constants(), xe2::constants());
+    let (amd, intel) = (cdna::constants(), xe2::constants());
     match (gpu.arch.is_amd(), weights) {
         (true, Dtype::Fp8Block) => [amd.block_launch, amd.block_bytes, amd.block_flops, amd.block_depth],
         (true, Dtype::Fp8 | Dtype::W8a8) => [amd.fp8_launch, amd.fp8_bytes, amd.fp8_flops, amd.fp8_depth],

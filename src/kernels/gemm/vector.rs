@@ -1,20 +1,16 @@
 //! The feature vector of a GEMM.
 
 use super::Gemm;
+use crate::config::catalog::numbers::gemm::constants;
 use crate::config::kernels::{Caller, GemmKernel, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch, constants};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
 
 /// GPUs of the reference source, and two measured by other sources.
 const MEASURED: &[&[&str]] = &[REFERENCE, &["a40", "rtx-a6000"]];
-
-constants!(
-    "gemm":
-    library_cycles, deep_gemm_cycles, scaled_fp8_cycles, fp4_cycles, deep_gemm_packed_cycles, tensor_fp8_cycles, rotated_weights, trtllm_rotated_weights,
-);
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -26,18 +26,13 @@ pub use scores::Scores;
 pub use span::AttendedSpan;
 pub use vector::FAMILY as ATTENTION;
 
-use super::constants::constants;
 use super::sequences::{first_group, lengths, number};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+pub(super) use crate::config::catalog::numbers::latent::constants;
 use crate::config::kernels::LatentKernel;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
-
-constants!(
-    "latent":
-    shortest_cycles, softmax_fp32, widening_bytes, kv_step, serial_cycles, bmm_shortest_cycles, launch_cycles, launches, quantise_launches, indexer_launches, vllm_dispatch_us, vllm_quantised_dispatch_us, sglang_dispatch_us, sglang_one_more_dispatch_us, sglang_both_dispatch_us,
-);
 
 /// The measured kernel over latents in prefill: FlashAttention-3.
 const ABSORBED_PROMPTS: (&str, LatentKernel) = ("flash_attention", LatentKernel::SglangFa3);

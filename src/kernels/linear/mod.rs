@@ -5,9 +5,9 @@ mod vector;
 
 pub use vector::FAMILY;
 
-use super::constants::constants;
 use super::sequences::{first_group, lengths, number, tokens};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+pub(super) use crate::config::catalog::numbers::linear::constants;
 use crate::config::kernels::LinearKernel;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
@@ -15,11 +15,6 @@ use crate::units::{Bytes, Flops};
 const BF16_BYTES: f64 = 2.0;
 /// Delta rule states, gates and step sizes are f32.
 const F32_BYTES: f64 = 4.0;
-
-constants!(
-    "linear":
-    passed_rows, launch_cycles, chunked_launches, chunk_cycles, state_columns, conv_tile_tokens, conv_tile_channels, conv_tile_cycles, conv_step, conv_step_cycles, chunk, scan_chunk,
-);
 
 /// A depthwise causal convolution along the sequence, with activation: each channel over its last `taps` tokens,
 /// with those before this step kept as state.

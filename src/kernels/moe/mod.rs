@@ -7,17 +7,12 @@ mod vector;
 pub use routing::{ExpertLoad, Pool, Routing};
 pub use vector::FAMILY;
 
-use super::constants::constants;
 use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+pub(super) use crate::config::catalog::numbers::moe::constants;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
 use routing::TILE_ROWS;
-
-constants!(
-    "moe":
-    shortest_cycles, synchronous_rate, tile_columns, tile_depth,
-);
 
 /// Permutation, the grouped GEMMs with the activation between them, and the weighted sum over each token's experts.
 /// The router GEMM, shared experts and communication are separate calls.

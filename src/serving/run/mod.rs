@@ -39,12 +39,10 @@ use super::sim::{
 use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
 use crate::config::catalog::Physics;
+pub(crate) use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::kernels::constants::constants;
 use pools::{PrefillPlan, PrefillRunner};
-
-constants!("requests": per_client, at_rate);
 
 /// Minimum number of requests, for meaningful percentiles.
 const LEAST_REQUESTS: u32 = 100;

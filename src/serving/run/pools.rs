@@ -2,17 +2,15 @@
 
 use super::Runner;
 use crate::config::catalog::Physics;
+use crate::config::catalog::numbers::pools::constants;
 use crate::config::{Field, HandOver, Issue, MissingFigure, PrefillPool, Setup};
 use crate::efficiency::{Efficiencies, Rows};
-use crate::kernels::constants::constants;
 use crate::kernels::{Collective, collective};
 use crate::serving::replica;
 use crate::serving::report::Memory;
 use crate::serving::sim::{HostCache, Policy, Preempt, Transfer};
 use crate::serving::table::{Extent, Phases, StepTable, TablePlan};
 use crate::units::{Bytes, Seconds};
-
-constants!("pools": hand_over_ms);
 
 /// Counted prefill workers, before the models answer.
 #[derive(Debug, Clone)]

@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::Setup;
-use crate::kernels::constants::constants;
+use crate::config::catalog::numbers::power::constants;
 use crate::latency::PowerModel;
-
-constants!("power": seen_error, unseen_error);
 
 /// Joules of a MWh.
 const MWH: f64 = 3.6e9;
