@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rooflight::config::catalog::{Physics, catalog, constants};
 use rooflight::config::link::decode;
-use rooflight::config::{Drafts, Issue, Scenario, Setup, check};
+use rooflight::config::{Drafts, Issue, Lengths, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, FamilyRows, Rows};
 use rooflight::evidence::models::open_models;
@@ -36,7 +36,7 @@ fn direct(setup: &Setup, physics: &Physics, models: &Models, batch: Batch) -> f6
 fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(Path::new("models")).unwrap();
     let physics = constants().physics().unwrap();
-    let drafted = u64::from(setup.drafts.drafted);
+    let drafted = u64::from(setup.workload.drafts.drafted);
     let extent = Extent {
         tokens: 8192 + 256 * (1 + drafted),
         sequences: 256,
@@ -221,7 +221,7 @@ fn a_finished_table_is_not_asked_again() {
     assert_eq!(ideal, finish(&first, &Efficiencies::Roofline));
     assert!(ideal.is_some());
     // Of longer prompts most steps are known, as learned but not as ideals.
-    let longer = Setup { prompts: vec![9000], ..setup };
+    let longer = setup.under(|workload| workload.isl = Lengths::Fixed(9000));
     let ((again, few), (first, all)) =
         (plan_among(&longer, None, &mut tables).expect("sound"), plan(&longer).expect("sound"));
     assert!(2 * asked(&few) < asked(&all), "{} of {}", asked(&few), asked(&all));

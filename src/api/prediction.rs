@@ -221,7 +221,7 @@ impl Prediction {
         let bands = report.calibrated.as_ref().map(|calibrated| calibrated.bands.clone());
         let run = report.run.clone().map(|run| (run, bands));
         if let Some((run, _)) = &run
-            && setup.load.is_rate()
+            && setup.workload.load.is_rate()
         {
             self.commands = Some(Commands::of(&run.repeated(setup)));
         }

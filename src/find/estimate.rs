@@ -114,7 +114,7 @@ impl Estimate {
         let Busiest { per_request, in_flight } = self.busiest(setup, &times, factors);
         Some(Expected {
             least: replicas(setup, per_request * constants().margin),
-            expected: match setup.load {
+            expected: match setup.workload.load {
                 Load::Concurrency(clients) | Load::Sessions(clients) => {
                     (f64::from(clients) / in_flight).ceil() as u32
                 }

@@ -117,7 +117,7 @@ impl Half {
         self.dollars = whole.price.map(|price| price * f64::from(self.gpus));
         // No measured run has pools.
         let (setup, factors) = match self.computes {
-            true => (whole.clone().of_prompts(), Factors::NONE),
+            true => (whole.of_prompts(), Factors::NONE),
             false => (whole.clone(), Factors { prefill: 0.0, ..Factors::NONE }),
         };
         let slow =
@@ -136,7 +136,7 @@ impl Half {
         let (found, per_request) =
             estimate.apart(&setup, &whole, &physics, (&ask(&rows)?, factors)).ok_or_else(unanswered)?;
         self.workers = Some(found).filter(|found| found.least < u32::MAX);
-        self.per_token = per_request / f64::from(whole.osl);
+        self.per_token = per_request / f64::from(whole.workload.osl);
         Ok(())
     }
 

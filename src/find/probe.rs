@@ -10,7 +10,7 @@ use super::words;
 use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
 use crate::config::catalog::constants;
-use crate::config::{Field, Issue, Load, Scenario, Setup};
+use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
@@ -40,9 +40,9 @@ impl BoundedLayout {
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
     pub fn worth_of(&self, replicas: u32) -> Worth {
-        let Setup { load, slos, osl, .. } = &self.setup;
-        match RankedBy::of(*load, *slos).is_of_job() {
-            true => Worth::of(&self.setup, 1).of_job(f64::from(*osl) / self.bound.per_request),
+        let Workload { load, slos, osl, .. } = self.setup.workload;
+        match RankedBy::of(load, slos).is_of_job() {
+            true => Worth::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
             false => Worth::of(&self.setup, replicas),
         }
     }
@@ -165,7 +165,7 @@ impl Probe {
             };
         };
         let Some(replicas) = self.next() else { return Ok(self.end()) };
-        let load = self.layout.setup.load;
+        let load = self.layout.setup.workload.load;
         self.runs += 1;
         let is_due = self.alone_first || self.broken.is_some();
         if self.alone.is_none() && is_due && self.high.is_none() {
@@ -177,7 +177,7 @@ impl Probe {
             if self.alone == Some(false) {
                 // A lower load would not help. The link is of the whole load.
                 self.nearest = None;
-                run.start = known.apart(1, load).map_or(run.start, |setup| setup.start);
+                run.start = known.apart(1, load).map_or(run.start, |setup| setup.workload.start);
                 self.miss(1, run);
                 let text = |broken: &mut Broken| {
                     broken.text = format!("even with one request at a time, {}", broken.text)
@@ -219,7 +219,7 @@ impl Probe {
     }
 
     fn miss(&mut self, replicas: u32, run: Run) {
-        let broken = words::broken(&run, self.layout.setup.load);
+        let broken = words::broken(&run, self.layout.setup.workload.load);
         let excess = |broken: &Broken| words::excess(broken);
         if self.nearest.as_ref().is_none_or(|(_, _, known)| excess(&broken) < excess(known)) {
             self.nearest = Some((replicas, run, broken.clone()));

@@ -61,10 +61,10 @@ impl Loaded {
     /// Adds what plans show besides headroom.
     fn complete(&mut self) {
         let Found { replicas, setup, run, .. } = &*self.found;
-        self.bands = self.runner.bands(*replicas, setup.load, run.start);
+        self.bands = self.runner.bands(*replicas, setup.workload.load, run.start);
         let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && self.one_less.is_none());
-        if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.load).ok()) {
-            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.load));
+        if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.workload.load).ok()) {
+            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.workload.load));
         }
     }
 }

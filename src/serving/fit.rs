@@ -21,13 +21,13 @@ pub struct Demand {
 
 impl Demand {
     pub fn of(setup: &Setup) -> Self {
-        let sequence_tokens = setup.longest_sequence() + f64::from(setup.drafts.drafted);
-        match setup.load {
+        let sequence_tokens = setup.longest_sequence() + f64::from(setup.workload.drafts.drafted);
+        match setup.workload.load {
             Load::Batch(_) => {
                 let tokens = |prompts: &[u32]| prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
                 let prompts = prompts_of_one_replica(setup);
                 let step_tokens = tokens(&prompts_of_one_rank(setup));
-                let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.osl);
+                let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.workload.osl);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
             _ => {
@@ -45,9 +45,9 @@ impl Demand {
 
 /// The most requests in flight on all replicas; `None` if that follows from step times.
 fn most_in_flight(setup: &Setup) -> Option<u32> {
-    match setup.load {
+    match setup.workload.load {
         Load::Concurrency(all) | Load::Offline(all) | Load::Sessions(all) | Load::Batch(all) => Some(all),
-        Load::Burst(all) => Some(setup.max_in_flight.map_or(all, |most| most.min(all))),
+        Load::Burst(all) => Some(setup.workload.max_in_flight.map_or(all, |most| most.min(all))),
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => None,
     }
 }
@@ -70,9 +70,9 @@ fn shared(clients: u32, parts: u32) -> (f64, f64) {
 
 /// The prompts of a batch on the most loaded replica, assigned round-robin. Empty if the load is not a batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
-    let Load::Batch(size) = setup.load else { return Vec::new() };
+    let Load::Batch(size) = setup.workload.load else { return Vec::new() };
     let replicas = setup.replicas.max(1) as usize;
-    match setup.prompts.as_slice() {
+    match setup.workload.isl.each() {
         [one] => vec![*one; (size as usize).div_ceil(replicas).max(1)],
         each => {
             let of = |replica| each.iter().copied().skip(replica).step_by(replicas).collect::<Vec<_>>();
@@ -90,7 +90,7 @@ pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
 /// Mean KV cache tokens held per request: an engine that never evicts reserves the whole sequence, others fill it
 /// gradually.
 pub fn tokens_held(setup: &Setup) -> f64 {
-    let (isl, osl) = (setup.mean_prompt(), f64::from(setup.osl));
+    let (isl, osl) = (setup.mean_prompt(), f64::from(setup.workload.osl));
     match setup.engine.scheduler.batching {
         Batching::InFlight => isl + osl,
         Batching::MixedChunks | Batching::PrefillFirst => isl + osl / 2.0,
@@ -132,18 +132,18 @@ pub fn verdict(
             may_start(memory, sequence),
             smallest_change(setup, physics, demand)?,
         );
-        let field = if setup.session().is_some() { Field::Turns } else { Field::Isl };
+        let field = if setup.workload.session().is_some() { Field::Turns } else { Field::Isl };
         return Ok((None, vec![Issue::error(field, text)]));
     }
     let served = |clients: Option<f64>| {
         let (running, issues) = loop_verdict(setup, memory, clients);
         (Some(running), issues)
     };
-    let (running, mut issues) = match setup.load {
+    let (running, mut issues) = match setup.workload.load {
         Load::Batch(_) => batch_verdict(setup, physics, demand, memory)?,
         _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
-    if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
+    if matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
         // Waiting is the point of these loads.
         issues.retain(Issue::is_error);
     }
@@ -215,7 +215,7 @@ fn batch_verdict(
 /// Sequences a rank may run, leaving room for their tokens in a step that also holds prompts.
 fn slots(setup: &Setup) -> u32 {
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks | Batching::InFlight if setup.drafts.drafted > 0 => {
+        Batching::MixedChunks | Batching::InFlight if setup.workload.drafts.drafted > 0 => {
             setup.max_seqs.min(setup.token_budget / setup.tokens_verified())
         }
         _ => setup.max_seqs,
@@ -232,7 +232,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
     let mut issues = Vec::new();
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
-            (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.load.size())
+            (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.workload.load.size())
         } else {
             (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs)
         };
@@ -250,11 +250,11 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
 fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
         let memory = memory(trial, physics, demand)?;
-        let needed = match trial.load {
+        let needed = match trial.workload.load {
             Load::Batch(_) => demand.kv_tokens,
             _ => demand.sequence_tokens,
         };
-        let ranks = if matches!(trial.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
+        let ranks = if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
     let others = setup.dp * setup.pp;

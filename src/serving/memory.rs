@@ -108,7 +108,7 @@ fn drafting_bytes(setup: &Setup) -> f64 {
     let hidden = f64::from(setup.model.hidden);
     let formats = setup.formats.of_drafting();
     let joined = 2.0 * hidden * hidden * BF16_BYTES;
-    f64::from(layers.min(setup.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
+    f64::from(layers.min(setup.workload.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
 }
 
 /// Bytes per rank of all layers in a group; KV projections are replicated below one head per rank, and experts are

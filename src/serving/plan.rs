@@ -135,7 +135,7 @@ fn steps(
         None => None,
     };
     let mut rows = Rows::default();
-    let steps = match (running, setup.load) {
+    let steps = match (running, setup.workload.load) {
         (None, _) => None,
         (Some(_), Load::Batch(size)) => Some(Steps::Offline(offline(setup, &physics, size, &mut rows)?)),
         (Some(running), load) => {
@@ -187,7 +187,7 @@ fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Resu
     let computed: u64 = all.iter().map(|&prompt| u64::from(prompt) - cached(setup, u64::from(prompt))).sum();
     let prefill = PlannedStep::beginning(setup, physics, first.pooling(computed), rows)?;
     let verified = all.len() as u64 * u64::from(setup.tokens_verified());
-    let last = u64::from(setup.osl.saturating_sub(1));
+    let last = u64::from(setup.workload.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
         .into_iter()
         .map(|step| {
@@ -195,7 +195,7 @@ fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Resu
             for group in &mut batch.sequences {
                 *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
-            let batch = batch.verifying(setup.drafts.drafted).pooling(verified);
+            let batch = batch.verifying(setup.workload.drafts.drafted).pooling(verified);
             Ok((step, PlannedStep::new(setup, physics, batch, rows)?))
         })
         .collect::<Result<_, _>>()?;
@@ -219,13 +219,13 @@ fn decode_steps(
     running: f64,
     rows: &mut Rows,
 ) -> Result<Vec<(u64, PlannedStep)>, MissingFigure> {
-    if setup.osl < 2 {
+    if setup.workload.osl < 2 {
         return Ok(Vec::new());
     }
-    let past = prompt_of(setup) + u64::from(setup.osl) / 2;
+    let past = prompt_of(setup) + u64::from(setup.workload.osl) / 2;
     let most = (running / f64::from(setup.pp * setup.dp)).ceil().max(1.0) as u64;
     let step = |count| {
-        let batch = Batch::decode(count, past).verifying(setup.drafts.drafted);
+        let batch = Batch::decode(count, past).verifying(setup.workload.drafts.drafted);
         Ok((count, PlannedStep::new(setup, physics, batch, rows)?))
     };
     sizes(most).into_iter().map(step).collect()
@@ -237,7 +237,7 @@ fn sizes(most: u64) -> Vec<u64> {
 }
 
 fn prompt_of(setup: &Setup) -> u64 {
-    u64::from(setup.prompts.first().copied().unwrap_or(1))
+    u64::from(setup.workload.isl.each().first().copied().unwrap_or(1))
 }
 
 /// Prompt tokens in the prefix cache.

@@ -198,7 +198,7 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         older_delta_rules: setup.engine.computes_older_delta_rules,
         latent_blocks: latent.is_none() && block,
         absorbed_prompts: latent.and_then(KernelName::id).is_some_and(LatentKernel::absorbs_prompts),
-        drafted: setup.drafts.drafted,
+        drafted: setup.workload.drafts.drafted,
         routing: Routing::PowerLaw(physics.expert_popularity),
     }
 }

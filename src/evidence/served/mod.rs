@@ -86,7 +86,7 @@ impl ServedRun {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
         let (moe, fused) = (self.launch.moe.as_deref().unwrap_or_default(), self.launch.all_reduce_fusion);
-        let drafted = self.setup.drafts.drafted;
+        let drafted = self.setup.workload.drafts.drafted;
         let choice = self.setup.engine.kernels_on(self.setup.gpu.arch);
         let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
         let attention = choice.map(|choice| &choice.attention_decode);

@@ -30,9 +30,9 @@ impl PlannedStep {
 }
 
 fn encoding(setup: &Setup, physics: &Physics, prompts: u64) -> Vec<Call> {
-    let vision = setup.model.vision.as_ref().filter(|_| setup.images > 0);
+    let vision = setup.model.vision.as_ref().filter(|_| setup.workload.images > 0);
     vision.map_or_else(Vec::new, |vision| {
-        let images = prompts * u64::from(setup.images);
+        let images = prompts * u64::from(setup.workload.images);
         encoder(vision, &layout(setup, physics), images, u64::from(setup.image_tokens))
     })
 }

@@ -114,7 +114,7 @@ impl TablePlan {
             Points::new(axes, before.map(|table| of(&table.parts)), step)
         };
         let (longest, newest) = (extent.length.max(SHORTEST), extent.prompt.max(SHORTEST));
-        let verified = 1 + u64::from(setup.drafts.drafted);
+        let verified = 1 + u64::from(setup.workload.drafts.drafted);
         let decoding = octaves(1, extent.sequences, SEQUENCES);
         let of_all = numbers(extent.tokens * u64::from(setup.dp));
         let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
@@ -220,7 +220,7 @@ impl TablePlan {
 
 /// Gathering and scattering the states of a delta rule. Sequences that verify drafts are not copied.
 fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
-    if !setup.engine.copies_states || setup.drafts.drafted > 0 {
+    if !setup.engine.copies_states || setup.workload.drafts.drafted > 0 {
         return Ok(Seconds::ZERO);
     }
     let of = |blocks: &Blocks| match &blocks.attention {

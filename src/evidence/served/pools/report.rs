@@ -55,7 +55,7 @@ pub fn pool_report(
         by_prompt: grouped(metrics, compared.iter(), |case| {
             of.get(case.id.as_str()).map_or(0, |(case, _)| case.served.isl)
         }),
-        by_drafting: by(&|_, run| match run.decode.setup.drafts.drafted {
+        by_drafting: by(&|_, run| match run.decode.setup.workload.drafts.drafted {
             0 => "no drafts".into(),
             drafted => format!("{drafted} drafted"),
         }),
