@@ -97,8 +97,9 @@ fn search(criterion: &mut Criterion) {
     group.sample_size(10).bench_function("2,727 layouts on one thread", |bencher| {
         bencher.iter(|| {
             let mut search = Search::new(request.clone());
-            let ask = |rows: &_| models.answer(rows).map(Efficiencies::Learned);
-            while search.step(ask, || ModelError::Count).expect("the shipped models answer") {}
+            let ask =
+                |rows: &_| models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string());
+            while search.step(&ask).expect("the shipped models answer") {}
             search.answer()
         });
     });

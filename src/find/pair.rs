@@ -11,7 +11,7 @@ use super::words;
 use super::worth::{RankedBy, Worth};
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
@@ -158,17 +158,13 @@ impl Pair {
     ///
     /// # Errors
     /// Where the models do not answer.
-    pub fn step<E>(
-        &mut self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<Slice, E> {
+    pub fn step(&mut self, ask: Ask<'_>) -> Result<Slice, String> {
         self.runs_before = self.runs;
         if self.runner.is_none() {
             return match plan(&self.setup) {
                 Err(issues) => Ok(refused(issues)),
                 Ok((plan, rows)) => {
-                    self.runner = Some(runner(&plan, &ask(&rows)?).ok_or_else(unanswered)?);
+                    self.runner = Some(runner(&plan, &ask(&rows)?).ok_or(UNANSWERED)?);
                     Ok(Slice::More)
                 }
             };

@@ -19,7 +19,7 @@ use crate::calibration::Factors;
 use crate::config::catalog::{catalog, constants};
 use crate::config::link::{POOLED, encode};
 use crate::config::{Field, Issue, Scenario, Setup, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::Runner;
 use crate::units::{Dollars, Order, count};
 
@@ -105,12 +105,7 @@ impl Half {
     ///
     /// # Errors
     /// As `ask`.
-    pub fn estimate<E>(
-        &mut self,
-        exhaustive: bool,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<(), E> {
+    pub fn estimate(&mut self, exhaustive: bool, ask: Ask<'_>) -> Result<(), String> {
         let whole = check(&self.scenario, catalog()).0;
         let (Some(whole), Some(physics)) = (whole, constants().physics()) else { return Ok(()) };
         self.gpus = whole.gpus_per_replica();
@@ -134,7 +129,7 @@ impl Half {
         }
         let Some((estimate, rows)) = Estimate::new(&setup, &physics) else { return Ok(()) };
         let (found, per_request) =
-            estimate.apart(&setup, &whole, &physics, (&ask(&rows)?, factors)).ok_or_else(unanswered)?;
+            estimate.apart(&setup, &whole, &physics, (&ask(&rows)?, factors)).ok_or(UNANSWERED)?;
         self.workers = Some(found).filter(|found| found.least < u32::MAX);
         self.per_token = per_request / f64::from(whole.workload.osl);
         Ok(())

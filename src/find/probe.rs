@@ -11,7 +11,7 @@ use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
 use crate::config::catalog::constants;
 use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
@@ -51,16 +51,12 @@ impl BoundedLayout {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn refine<E>(
-        &mut self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<(), E> {
+    pub fn refine(&mut self, ask: Ask<'_>) -> Result<(), String> {
         self.is_refined = true;
         let Some(physics) = constants().physics() else { return Ok(()) };
         let Some((estimate, rows)) = Estimate::new(&self.setup, &physics) else { return Ok(()) };
         let efficiencies = ask(&rows)?;
-        let found = estimate.finish(&self.setup, &physics, &efficiencies).ok_or_else(unanswered)?;
+        let found = estimate.finish(&self.setup, &physics, &efficiencies).ok_or(UNANSWERED)?;
         self.least = self.least.max(found.least);
         self.begin = Some(found.expected);
         Ok(())
@@ -147,11 +143,7 @@ impl Probe {
     ///
     /// # Errors
     /// If the models fail.
-    pub fn step<E>(
-        &mut self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<Slice, E> {
+    pub fn step(&mut self, ask: Ask<'_>) -> Result<Slice, String> {
         self.runs_before = self.runs;
         let Some(known) = &self.runner else {
             return match plan(&self.layout.setup) {
@@ -159,7 +151,7 @@ impl Probe {
                 Ok((plan, rows)) => {
                     let efficiencies = ask(&rows)?;
                     let plan = plan.calibrated_on(&self.own);
-                    self.runner = Some(runner(&plan, &efficiencies).ok_or_else(unanswered)?);
+                    self.runner = Some(runner(&plan, &efficiencies).ok_or(UNANSWERED)?);
                     Ok(Slice::More)
                 }
             };

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{Ask, Ran, texts};
 use crate::config::catalog::Catalog;
 use crate::config::{Lengths, Load, Scenario, Setup, Version, VersionDefaults, Workload, check, link};
-use crate::efficiency::Efficiencies;
+use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::sequence_us;
 use crate::kernels::Phase;
@@ -90,7 +90,7 @@ impl BatchCase {
         let (plan, rows) = plan(&setup).map_err(|issues| texts(&issues))?;
         let learned = ask(&rows)?;
         let times = |efficiencies: &Efficiencies| {
-            let report = finish(&plan, efficiencies).ok_or("the models did not answer every row")?;
+            let report = finish(&plan, efficiencies).ok_or(UNANSWERED)?;
             times(&report)
         };
         Ok(Compared {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{Ask, Ran, texts};
 use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Lengths, Load, Overrides, Scenario, Workload, check, link};
-use crate::efficiency::Efficiencies;
+use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::lengths::{longest, means};
 use crate::kernels::constants;
@@ -64,7 +64,7 @@ impl TraceCase {
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
         let policy = replica::policy(&setup, &memory);
         let times = |table: Option<StepTable>| {
-            let table = table.ok_or("the models did not answer every row")?;
+            let table = table.ok_or(UNANSWERED)?;
             let cost = table.under(&setup.engine.host, policy.ahead);
             let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())
                 .map_err(|error| error.to_string())?;

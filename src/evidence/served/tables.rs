@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::Setup;
 use crate::config::catalog::Physics;
-use crate::efficiency::Efficiencies;
+use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::cases::Ask;
 use crate::evidence::compared::{Skipped, parted};
 use crate::serving::table::{Extent, StepTable, TablePlan};
@@ -31,8 +31,7 @@ pub fn tables<'a>(
     let wanted: Vec<(String, (&Setup, Extent))> = wanted.into_iter().collect();
     let table = |(key, (setup, extent)): &(String, (&Setup, Extent))| {
         let plan = TablePlan::new(setup, physics, extent)?;
-        let unanswered = "the models did not answer every row";
-        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
+        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(UNANSWERED);
         let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
         Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
     };
