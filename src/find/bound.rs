@@ -6,7 +6,6 @@
 //! the steps, and the largest `b` allowed by memory, slots and the TPOT limit give the least replica time per
 //! request.
 
-use crate::config::catalog;
 use crate::config::{Batching, Field, Issue, Load, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
@@ -54,13 +53,9 @@ impl Bound {
     pub fn of(setup: &Setup) -> Result<Self, Vec<Issue>> {
         let missing =
             |missing: crate::config::MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
-        let physics = catalog::constants().physics();
         let &Constants { least_decode, least_prefill, least_ttft, .. } = constants();
-        let physics = physics
-            .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
         let work = RequestWork::of(setup);
-        let time =
-            |batch: &Batch| ideal(setup, &physics, batch).map(|time| time.0 * work.slack).map_err(missing);
+        let time = |batch: &Batch| ideal(setup, batch).map(|time| time.0 * work.slack).map_err(missing);
         let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
         let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
         let prefill =

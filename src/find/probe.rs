@@ -9,7 +9,6 @@ use super::plan::{Broken, Found, keeps};
 use super::words;
 use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
-use crate::config::catalog::constants;
 use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
 use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::{Run, Runner};
@@ -53,10 +52,9 @@ impl BoundedLayout {
     /// Errors of `ask`.
     pub fn refine(&mut self, ask: Ask<'_>) -> Result<(), String> {
         self.is_refined = true;
-        let Some(physics) = constants().physics() else { return Ok(()) };
-        let Some((estimate, rows)) = Estimate::new(&self.setup, &physics) else { return Ok(()) };
+        let Some((estimate, rows)) = Estimate::new(&self.setup) else { return Ok(()) };
         let efficiencies = ask(&rows)?;
-        let found = estimate.finish(&self.setup, &physics, &efficiencies).ok_or(UNANSWERED)?;
+        let found = estimate.finish(&self.setup, &efficiencies).ok_or(UNANSWERED)?;
         self.least = self.least.max(found.least);
         self.begin = Some(found.expected);
         Ok(())

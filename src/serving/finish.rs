@@ -85,7 +85,7 @@ impl Finisher<'_> {
 
     /// A step's seconds, and the joules of one GPU per stage.
     fn spent(&self, step: &PlannedStep) -> Option<(f64, f64)> {
-        let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
+        let finished = step.finish(self.setup(), self.efficiencies)?;
         Some((finished.time.total().0, finished.joules.0))
     }
 
@@ -94,7 +94,7 @@ impl Finisher<'_> {
     }
 
     fn pass_of(&self, setup: &Setup, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
-        let finished = step.finish(setup, &self.plan.physics, self.efficiencies)?;
+        let finished = step.finish(setup, self.efficiencies)?;
         Some(breakdown(setup, step, &finished, phase))
     }
 

@@ -1,6 +1,5 @@
 //! Whether a setup fits in memory, what bounds it, and the smallest change that makes it fit.
 
-use crate::config::catalog::Physics;
 use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
 use crate::units::{Bytes, GIB, count};
@@ -100,7 +99,6 @@ pub fn tokens_held(setup: &Setup) -> f64 {
 /// The number of requests that run at once on a replica, or `None` if it does not fit; with issues.
 pub fn verdict(
     setup: &Setup,
-    physics: &Physics,
     demand: &Demand,
     memory: &Memory,
 ) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
@@ -116,7 +114,7 @@ pub fn verdict(
             memory.usable.print(),
             setup.gpu.name,
             may_start(memory, sequence),
-            smallest_change(setup, physics, demand)?,
+            smallest_change(setup, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
     }
@@ -130,7 +128,7 @@ pub fn verdict(
             memory.kv_room.print(),
             count(kv_tokens),
             may_start(memory, sequence),
-            smallest_change(setup, physics, demand)?,
+            smallest_change(setup, demand)?,
         );
         let field = if setup.workload.session().is_some() { Field::Turns } else { Field::Isl };
         return Ok((None, vec![Issue::error(field, text)]));
@@ -140,7 +138,7 @@ pub fn verdict(
         (Some(running), issues)
     };
     let (running, mut issues) = match setup.workload.load {
-        Load::Batch(_) => batch_verdict(setup, physics, demand, memory)?,
+        Load::Batch(_) => batch_verdict(setup, demand, memory)?,
         _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
     if matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
@@ -192,7 +190,6 @@ fn may_start(memory: &Memory, needed: Bytes) -> String {
 
 fn batch_verdict(
     setup: &Setup,
-    physics: &Physics,
     demand: &Demand,
     memory: &Memory,
 ) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
@@ -207,7 +204,7 @@ fn batch_verdict(
         memory.kv_needed.print(),
         memory.kv_room.print(),
         count(largest),
-        smallest_change(setup, physics, demand)?,
+        smallest_change(setup, demand)?,
     );
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
@@ -247,9 +244,9 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
 }
 
 /// The smallest single change that makes it fit: more tensor parallelism first, then a narrower format.
-fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
+fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
-        let memory = memory(trial, physics, demand)?;
+        let memory = memory(trial, demand)?;
         let needed = match trial.workload.load {
             Load::Batch(_) => demand.kv_tokens,
             _ => demand.sequence_tokens,

@@ -1,6 +1,6 @@
 //! Memory of the fullest GPU, as engines measure it at start-up: weights, activations, KV cache, and the rest.
 
-use crate::config::catalog::Physics;
+use crate::config::catalog::physics;
 use crate::config::model::{
     Attention, Blocks, Class, Compressed, Ffn, Formats, GqaTrait, Model, Moe, Sharding, Tensor,
 };
@@ -18,7 +18,7 @@ const F32_BYTES: f64 = 4.0;
 constants!("memory": block_rows, entry_scale_bytes, latent_context, latent_sequences, margin_gib, margin_share, workspace_mib);
 
 /// Memory of `setup` under `demand`, by part.
-pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
+pub fn memory(setup: &Setup, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
     let engine = &setup.engine;
     let budget = engine.budget().ok_or_else(|| MissingFigure {
@@ -31,7 +31,7 @@ pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memor
     } else {
         0.0
     };
-    let context = if budget.holds_context { physics.context } else { Bytes::ZERO };
+    let context = if budget.holds_context { physics().context } else { Bytes::ZERO };
     let before = context + Bytes(communication * GIB);
     let libraries = budget.need(&budget.libraries_gib, "memory of libraries", engine)?;
     let graphs = budget.need(&budget.graphs_gib, "memory of CUDA graphs", engine)?;

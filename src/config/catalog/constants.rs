@@ -111,8 +111,8 @@ impl Constants {
         serde_json::from_value(values.into()).map_err(|fault| format!("constants.json, {part}: {fault}"))
     }
 
-    /// `None` if a figure is missing from the file, which `tests/catalog.rs` rules out.
-    pub fn physics(&self) -> Option<Physics> {
+    /// `None` if a figure is missing from the file.
+    pub(super) fn physics(&self) -> Option<Physics> {
         Some(Physics {
             launch_floor: Seconds::from_micros(self.launch_floor_us.0?),
             streaming_share: self.streaming_share.0?,

@@ -124,6 +124,13 @@ pub fn constants() -> &'static Constants {
     &CONSTANTS
 }
 
+/// Those that every kernel and step depends on, with units.
+pub fn physics() -> &'static Physics {
+    static PHYSICS: LazyLock<Physics> =
+        LazyLock::new(|| sound(constants().physics().ok_or("constants.json lacks a figure".into())));
+    &PHYSICS
+}
+
 /// Measured times of collectives.
 pub fn collectives() -> &'static CollectiveCatalog {
     static COLLECTIVES: LazyLock<CollectiveCatalog> = LazyLock::new(|| sound(shipped!("collectives.json")));

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Ask, Ran, texts};
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::Catalog;
 use crate::config::{Lengths, Load, Overrides, Scenario, Workload, check, link};
 use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
@@ -48,11 +48,7 @@ impl TraceCase {
     pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
 
     /// Replays the trace.
-    pub fn compare(
-        &self,
-        (catalog, physics): (&Catalog, &Physics),
-        ask: &Ask<'_>,
-    ) -> Result<Compared, String> {
+    pub fn compare(&self, catalog: &Catalog, ask: &Ask<'_>) -> Result<Compared, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
@@ -60,7 +56,7 @@ impl TraceCase {
         let requests = self.sent();
         let (prompt, output) = longest(&requests);
         let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
-        let plan = TablePlan::new(&setup, physics, &extent)?;
+        let plan = TablePlan::new(&setup, &extent)?;
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
         let policy = replica::policy(&setup, &memory);
         let times = |table: Option<StepTable>| {

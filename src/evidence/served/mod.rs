@@ -20,7 +20,7 @@ pub use self::tables::{Tables, attempted, on_all_cores, tables};
 use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
-use crate::config::catalog::{Catalog, constants};
+use crate::config::catalog::Catalog;
 use crate::config::{Figure, Setup, check, link};
 use crate::serving::run::Power;
 use crate::serving::sim::{
@@ -57,8 +57,7 @@ impl ServedRun {
         if case.kind == LoadKind::Offline && !launch.async_scheduling {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
-        let physics = constants().physics().ok_or("the catalog of constants lacks a figure")?;
-        let drafting = drafting::seconds(&setup, &physics, launch.draft_passes)?;
+        let drafting = drafting::seconds(&setup, launch.draft_passes)?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));

@@ -38,7 +38,6 @@ use super::sim::{
 };
 use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
-use crate::config::catalog::Physics;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::kernels::constants::constants;
@@ -105,7 +104,6 @@ impl RunPlan {
     /// If a catalog record lacks a figure.
     pub(super) fn new(
         setup: &Setup,
-        physics: &Physics,
         memory: &Memory,
         of_prefill: Option<&Memory>,
         trace: Option<Trace>,
@@ -120,15 +118,15 @@ impl RunPlan {
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
         let covered = Extent { phases, ..largest };
         let mut table = match tables {
-            Some(tables) => tables.plan(setup, physics, &covered)?,
-            None => TablePlan::new(setup, physics, &covered)?.into(),
+            Some(tables) => tables.plan(setup, &covered)?,
+            None => TablePlan::new(setup, &covered)?.into(),
         };
         let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {
                 let largest = extent(&pool.setup, &pools::prefill_policy(&pool.setup, own), trace.as_ref());
                 let largest = Extent { phases: Phases::Prefill, ..largest };
-                let mut plan = PrefillPlan::new((setup, memory), (pool, own), physics, largest, rows)?;
+                let mut plan = PrefillPlan::new((setup, memory), (pool, own), largest, rows)?;
                 rows = plan.take_rows();
                 Some(plan)
             }
