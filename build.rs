@@ -2,7 +2,7 @@
 //!
 //! * gpus.json and engines.json without sources and published peaks
 //! * offered.json: the parts of the engines that the form shows
-//! * constants.json: the physical constants, and numbers.rs: all others
+//! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
 //! * measured.txt and popular.rs: plain lists
 
@@ -21,16 +21,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
-    let mut constants: Value = serde_json::from_str(&read("constants.json")?)?;
+    let constants: Value = serde_json::from_str(&read("constants.json")?)?;
     fs::write(
         out.join("numbers.rs"),
         numbers(&constants).ok_or("constants.json: a constant has no number")?,
     )?;
-    constants
-        .as_object_mut()
-        .ok_or("constants.json is no object")?
-        .retain(|part, _| part != "sources" && part != "kernels");
-    fs::write(out.join("constants.json"), constants.to_string())?;
     let lengths: Value = serde_json::from_str(&read("lengths.json")?)?;
     let quantiles = ["prompts", "outputs"].map(|of| lengths["sharegpt"][of].to_string());
     fs::write(out.join("share_gpt.rs"), format!("[&{}, &{}]", quantiles[0], quantiles[1]))?;

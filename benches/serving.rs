@@ -3,7 +3,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use rooflight::calibration::shipped;
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Batching, Load, Scenario, Setup, check};
+use rooflight::config::{Batching, Lengths, Load, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::run::requests;
 use rooflight::serving::sim::{Arrivals, Limits, Policy, Preempt, RankStep, simulate};
@@ -25,7 +25,8 @@ fn roofline(criterion: &mut Criterion) {
 
 /// 2,560 requests of about 900 tokens in and out from 256 clients, on steps whose time costs nothing to know.
 fn simulation(criterion: &mut Criterion) {
-    let spread = Setup { prompts: vec![921], osl: 921, spread: 0.11, ..default_setup() };
+    let spread = default_setup()
+        .under(|workload| (workload.isl, workload.osl, workload.spread) = (Lengths::Fixed(921), 921, 0.11));
     let requests = requests(&spread, Load::Concurrency(256), 2560, 0);
     let cost = |ranks: &[RankStep<'_>]| {
         let of_rank = |rank: &RankStep| {
@@ -67,7 +68,7 @@ fn learned(criterion: &mut Criterion) {
 
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let models = open_models(&folder).expect("the shipped models load");
-    let at_rate = Setup { load: Load::Rate(5.0), ..default_setup() };
+    let at_rate = default_setup().under(|workload| workload.load = Load::Rate(5.0));
     // Budget: 10 ms.
     for (name, setup) in [("learned answer", default_setup()), ("learned answer of 1,000 requests", at_rate)]
     {
@@ -84,7 +85,6 @@ fn learned(criterion: &mut Criterion) {
 /// Budget: 1,000 layouts a second on two threads, so 5.5 s for these on one.
 #[cfg(feature = "tools")]
 fn search(criterion: &mut Criterion) {
-    use rooflight::efficiency::onnx::ModelError;
     use rooflight::evidence::models::shipped_models;
     use rooflight::find::{Request, Search};
 
@@ -96,8 +96,9 @@ fn search(criterion: &mut Criterion) {
     group.sample_size(10).bench_function("2,727 layouts on one thread", |bencher| {
         bencher.iter(|| {
             let mut search = Search::new(request.clone());
-            let ask = |rows: &_| models.answer(rows).map(Efficiencies::Learned);
-            while search.step(ask, || ModelError::Count).expect("the shipped models answer") {}
+            let ask =
+                |rows: &_| models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string());
+            while search.step(&ask).expect("the shipped models answer") {}
             search.answer()
         });
     });

@@ -25,7 +25,7 @@ fn setup(engine: &str, load: Load) -> Setup {
 }
 
 fn run(setup: &Setup) -> Run {
-    runner(setup).run(setup.load).unwrap_or_else(|issue| panic!("{issue:?}"))
+    runner(setup).run(setup.workload.load).unwrap_or_else(|issue| panic!("{issue:?}"))
 }
 
 #[test]
@@ -37,10 +37,11 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
         let sooner = queue.metrics.output_per_s / burst.metrics.output_per_s;
         assert!((1.0..2.0).contains(&sooner), "{engine}: {sooner}");
         // Infinitely many a second, as `vllm bench serve` says it.
-        let flood = run(&Setup { requests: Some(200), ..setup(engine, Load::ConstantRate(1e6)) });
+        let flood =
+            run(&setup(engine, Load::ConstantRate(1e6)).under(|workload| workload.requests = Some(200)));
         assert!((flood.metrics.output_per_s / burst.metrics.output_per_s - 1.0).abs() < 0.02, "{engine}");
-        let most = Setup { max_in_flight: Some(8), ..setup(engine, Load::Burst(200)) };
-        let clients = Setup { requests: Some(200), ..setup(engine, Load::Concurrency(8)) };
+        let most = setup(engine, Load::Burst(200)).under(|workload| workload.max_in_flight = Some(8));
+        let clients = setup(engine, Load::Concurrency(8)).under(|workload| workload.requests = Some(200));
         assert_eq!(run(&most).metrics, run(&clients).metrics, "{engine}");
         assert!(run(&most).metrics.ttft.mean < burst.metrics.ttft.mean, "{engine}");
         let held = |setup: &Setup| memory_of(setup).expect("sound").kv_needed;
@@ -50,14 +51,18 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
 
 #[test]
 fn more_requests_are_sent_where_more_are_asked_for() {
-    let asked = |load, requests| run(&Setup { requests, ..setup("vllm", load) }).requests;
+    let asked =
+        |load, requests| run(&setup("vllm", load).under(|workload| workload.requests = requests)).requests;
     assert_eq!(asked(Load::Concurrency(4), Some(30)), 30);
     assert_eq!(asked(Load::Rate(4.0), Some(30)), 30);
     assert_eq!(asked(Load::Rate(4.0), None), 1000);
     assert_eq!(asked(Load::Sessions(4), Some(30)), 32, "whole sessions");
     assert_eq!(asked(Load::SessionRate(1.0), Some(30)), 32);
     assert_eq!(asked(Load::Concurrency(20), None), 200);
-    let replicas = Setup { replicas: 3, requests: Some(30), ..setup("vllm", Load::ConstantRate(4.0)) };
+    let replicas = Setup {
+        replicas: 3,
+        ..setup("vllm", Load::ConstantRate(4.0)).under(|workload| workload.requests = Some(30))
+    };
     assert_eq!(run(&replicas).requests, 10, "of one of three");
 }
 
@@ -65,14 +70,17 @@ fn more_requests_are_sent_where_more_are_asked_for() {
 #[test]
 fn a_run_at_a_rate_goes_on_until_the_server_is_full() {
     let sessions = setup("vllm", Load::SessionRate(1.0));
-    let turns = Turns { count: 8, think_s: 60.0, ..sessions.turns };
-    let thinking = Setup { turns, ..sessions };
-    let (long, short) = (run(&thinking), run(&Setup { requests: Some(1000), ..thinking.clone() }));
+    let turns = Turns { count: 8, think_s: 60.0, ..sessions.workload.turns };
+    let thinking = sessions.under(|workload| workload.turns = turns);
+    let (long, short) = (run(&thinking), run(&thinking.under(|workload| workload.requests = Some(1000))));
     // Seven times of thinking in each session, four sessions one after another, and whole sessions.
     let least = 8 * 4 * 7 * 60;
     assert!(long.requests >= least && long.requests.is_multiple_of(8), "{}", long.requests);
     assert!(long.metrics.requests_per_s > 1.5 * short.metrics.requests_per_s);
-    assert_eq!(long.repeated(&Setup { replicas: 3, ..thinking.clone() }).requests, Some(3 * long.requests));
+    assert_eq!(
+        long.repeated(&Setup { replicas: 3, ..thinking.clone() }).workload.requests,
+        Some(3 * long.requests)
+    );
 }
 
 /// The longest answers keep a few clients waiting for much longer than the others have anything to send; sessions may be
@@ -80,18 +88,20 @@ fn a_run_at_a_rate_goes_on_until_the_server_is_full() {
 #[test]
 fn clients_go_on_until_start_and_end_are_small() {
     let clients = setup("vllm", Load::Concurrency(32));
-    let differing = Setup { log_spread: [1.5; 2], ..clients.clone() };
+    let differing = clients.under(|workload| workload.log_spread = [1.5; 2]);
     let sessions = setup("vllm", Load::Sessions(20));
-    let turns = Turns { count: 8, ..sessions.turns };
-    for varied in [differing, Setup { turns, ..sessions }] {
-        let ten = run(&Setup { requests: Some(10 * varied.load.amount() as u32), ..varied.clone() });
+    let turns = Turns { count: 8, ..sessions.workload.turns };
+    for varied in [differing, sessions.under(|workload| workload.turns = turns)] {
+        let ten = run(
+            &varied.under(|workload| workload.requests = Some(10 * varied.workload.load.amount() as u32))
+        );
         let long = run(&varied);
-        assert!(long.requests > ten.requests, "{:?}: {}", varied.load, long.requests);
-        assert!(long.metrics.output_per_s > 1.1 * ten.metrics.output_per_s, "{:?}", varied.load);
-        assert_eq!(long.repeated(&varied).requests, Some(long.requests), "commands measure as long");
+        assert!(long.requests > ten.requests, "{:?}: {}", varied.workload.load, long.requests);
+        assert!(long.metrics.output_per_s > 1.1 * ten.metrics.output_per_s, "{:?}", varied.workload.load);
+        assert_eq!(long.repeated(&varied).workload.requests, Some(long.requests), "commands measure as long");
     }
     let plain = run(&clients);
-    assert_eq!((plain.requests, plain.repeated(&clients).requests), (320, None), "as benchmarks do");
+    assert_eq!((plain.requests, plain.repeated(&clients).workload.requests), (320, None), "as benchmarks do");
 }
 
 #[test]
@@ -103,7 +113,9 @@ fn equal_gaps_wait_less_than_random_ones() {
 
 #[test]
 fn clients_that_begin_apart_do_not_queue_at_the_start() {
-    let ttft = |start| run(&Setup { start, ..setup("vllm", Load::Concurrency(64)) }).metrics.ttft.p99;
+    let ttft = |start| {
+        run(&setup("vllm", Load::Concurrency(64)).under(|workload| workload.start = start)).metrics.ttft.p99
+    };
     let (at_once, ramp, stagger) = (ttft(Start::AtOnce), ttft(Start::Ramp(32.0)), ttft(Start::Stagger(0.5)));
     assert!(ramp < 0.7 * at_once, "{ramp} of {at_once}");
     assert_eq!(ramp, stagger, "half a second after one another are 32 s for 64");
@@ -114,8 +126,8 @@ fn sessions_find_their_history_in_the_prefix_cache() {
     for engine in ENGINES {
         for load in [Load::Sessions(8), Load::SessionRate(0.5)] {
             // Long enough for the GPU to decide, not the host's launches.
-            let kept = Setup { prompts: vec![4096], ..setup(engine, load) };
-            let lost = Setup { turns: Turns { history_cached: 0.0, ..kept.turns }, ..kept.clone() };
+            let kept = setup(engine, load).under(|workload| workload.isl = Lengths::Fixed(4096));
+            let lost = kept.under(|workload| workload.turns.history_cached = 0.0);
             let (found, lost) = (run(&kept).metrics, run(&lost).metrics);
             assert!(
                 found.ttft.mean < 0.8 * lost.ttft.mean,
@@ -124,28 +136,30 @@ fn sessions_find_their_history_in_the_prefix_cache() {
                 lost.ttft.mean
             );
             // Of a first prompt nothing is known.
-            let one = Setup { turns: Turns { count: 1, ..kept.turns }, requests: Some(80), ..kept };
+            let one = kept.under(|workload| (workload.turns.count, workload.requests) = (1, Some(80)));
             let alone = run(&one).metrics;
             let single = match load {
                 Load::Sessions(users) => Load::Concurrency(users),
                 load => Load::Rate(load.amount()),
             };
-            let plain = run(&Setup { load: single, cached_share: 0.0, ..one.clone() }).metrics;
+            let plain =
+                run(&one.under(|workload| (workload.load, workload.cached_share) = (single, 0.0))).metrics;
             assert!((alone.output_per_s / plain.output_per_s - 1.0).abs() < 0.02, "{engine} {load:?}");
         }
     }
     let thinking = setup("vllm", Load::Sessions(8));
-    let slow = Setup { turns: Turns { think_s: 10.0, ..thinking.turns }, ..thinking.clone() };
+    let slow = thinking.under(|workload| workload.turns.think_s = 10.0);
     assert!(run(&slow).metrics.requests_per_s < 0.5 * run(&thinking).metrics.requests_per_s);
 }
 
 #[test]
 fn sessions_that_outgrow_the_cache_are_computed_anew() {
-    let long = Setup { prompts: vec![4000], ..setup("vllm", Load::Sessions(60)) };
-    let lost = Setup { turns: Turns { history_cached: 0.0, ..long.turns }, ..long.clone() };
+    let long = setup("vllm", Load::Sessions(60)).under(|workload| workload.isl = Lengths::Fixed(4000));
+    let lost = long.under(|workload| workload.turns.history_cached = 0.0);
     let gain = |sessions| {
-        let of =
-            |setup: &Setup| run(&Setup { load: Load::Sessions(sessions), ..setup.clone() }).metrics.ttft.mean;
+        let of = |setup: &Setup| {
+            run(&setup.under(|workload| workload.load = Load::Sessions(sessions))).metrics.ttft.mean
+        };
         of(&lost) / of(&long)
     };
     let (few, many) = (gain(10), gain(400));
@@ -155,26 +169,28 @@ fn sessions_that_outgrow_the_cache_are_computed_anew() {
 #[test]
 fn the_host_keeps_sessions_that_outgrow_the_cache() {
     for engine in ENGINES {
-        let lost = Setup { prompts: vec![4000], ..setup(engine, Load::Sessions(400)) };
+        let lost = setup(engine, Load::Sessions(400)).under(|workload| workload.isl = Lengths::Fixed(4000));
         let with = |host_gib: f64| {
-            let turns = Turns { host_gib, ..lost.turns };
-            run(&Setup { turns, ..lost.clone() }).metrics.ttft.mean
+            let turns = Turns { host_gib, ..lost.workload.turns };
+            run(&lost.under(|workload| workload.turns = turns)).metrics.ttft.mean
         };
         let (none, little, much) = (with(0.0), with(8.0), with(512.0));
         assert!(much < 0.7 * none && little > much, "{engine}: {none} {little} {much}");
         // With its prefix cache off an engine writes nothing there.
-        let off = Turns { host_gib: 512.0, history_cached: 0.0, ..lost.turns };
-        assert_eq!(Setup { turns: off, ..lost.clone() }.host_gib(), 0.0);
+        let off = Turns { host_gib: 512.0, history_cached: 0.0, ..lost.workload.turns };
+        assert_eq!(lost.under(|workload| workload.turns = off).host_gib(), 0.0);
     }
 }
 
 #[test]
 fn drawn_sessions_keep_their_means_and_grow() {
     let plain = setup("vllm", Load::Sessions(4));
-    for varied in
-        [plain.clone(), Setup { spread: 0.3, ..plain.clone() }, Setup { log_spread: [0.56, 0.16], ..plain }]
-    {
-        let all = requests(&varied, varied.load, 8_000, 3);
+    for varied in [
+        plain.clone(),
+        plain.under(|workload| workload.spread = 0.3),
+        plain.under(|workload| workload.log_spread = [0.56, 0.16]),
+    ] {
+        let all = requests(&varied, varied.workload.load, 8_000, 3);
         let mean = all.iter().map(|request| f64::from(request.prompt)).sum::<f64>() / all.len() as f64;
         assert!((mean / varied.mean_prompt() - 1.0).abs() < 0.03, "{mean} {}", varied.mean_prompt());
         for turns in all.chunks(8).flat_map(|session| session.windows(2)) {
@@ -192,11 +208,11 @@ fn sharegpt_scales_to_the_means() {
         ..Scenario::default()
     };
     let setup = check(&scenario, catalog()).0.expect("sound");
-    let all = requests(&setup, setup.load, 20_000, 3);
+    let all = requests(&setup, setup.workload.load, 20_000, 3);
     // Mean, median and the length that a twentieth exceed, over those recorded.
     let [prompts, outputs] = Shape::Sharegpt.tables();
     let lengths = all.iter().map(|request| [request.prompt, request.output].map(f64::from));
-    let sides = [(0, setup.mean_prompt(), prompts), (1, f64::from(setup.osl), outputs)];
+    let sides = [(0, setup.mean_prompt(), prompts), (1, f64::from(setup.workload.osl), outputs)];
     for (side, mean, table) in sides {
         let mut lengths: Vec<f64> = lengths.clone().map(|both| both[side]).collect();
         lengths.sort_by(f64::total_cmp);
@@ -222,7 +238,8 @@ fn a_curve_is_of_the_loads_own_kind() {
 #[test]
 fn a_session_that_never_fits_says_what_to_change() {
     let asked = setup("vllm", Load::Sessions(2));
-    let turns = Turns { count: 700, ..asked.turns };
-    let issue = runner(&Setup { turns, ..asked }).run(Load::Sessions(2)).expect_err("too long");
+    let turns = Turns { count: 700, ..asked.workload.turns };
+    let issue =
+        runner(&asked.under(|workload| workload.turns = turns)).run(Load::Sessions(2)).expect_err("too long");
     assert_eq!(issue.field, Field::Turns);
 }

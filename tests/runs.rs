@@ -24,7 +24,7 @@ fn setup(engine: &str, isl: u32, osl: u32, load: Load, slos: Slos) -> Setup {
 }
 
 fn run(setup: &Setup) -> Run {
-    runner(setup).run(setup.load).expect("it can be served")
+    runner(setup).run(setup.workload.load).expect("it can be served")
 }
 
 fn headline(setup: &Setup) -> Headline {
@@ -45,7 +45,7 @@ fn a_run_has_the_requests_its_load_says() {
 #[test]
 fn lengths_vary_as_asked_and_keep_their_mean() {
     let fixed = setup("vllm", 512, 64, Load::Rate(2.0), Slos::default());
-    let spread = run(&Setup { spread: 0.5, ..fixed.clone() });
+    let spread = run(&fixed.under(|workload| workload.spread = 0.5));
     let fixed = run(&fixed);
     assert!((spread.metrics.output_per_s / fixed.metrics.output_per_s - 1.0).abs() < 0.03);
     let range = |run: &Run| run.metrics.e2e.p99 / run.metrics.e2e.p50;
@@ -62,7 +62,10 @@ fn other_distributions_keep_their_mean_too() {
     let fixed = setup("vllm", 512, 64, Load::Rate(2.0), Slos::default());
     let bin = |prompt, output, weight| Bin { prompt, output, weight };
     let histogram = vec![bin(256, 32, 2), bin(1024, 128, 1)];
-    for varied in [Setup { log_spread: [0.5; 2], ..fixed.clone() }, Setup { histogram, ..fixed.clone() }] {
+    for varied in [
+        fixed.under(|workload| workload.log_spread = [0.5; 2]),
+        fixed.under(|workload| workload.histogram = histogram),
+    ] {
         let (varied, fixed) = (run(&varied).metrics, run(&fixed).metrics);
         assert!((varied.output_per_s / fixed.output_per_s - 1.0).abs() < 0.05);
         assert!(varied.e2e.p99 / varied.e2e.p50 > 1.5, "{:?}", varied.e2e);
@@ -73,7 +76,7 @@ fn other_distributions_keep_their_mean_too() {
 fn bursts_wait_longer_for_their_first_token() {
     let ttft = |burstiness| {
         let asked = setup("vllm", 2048, 128, Load::Rate(6.0), Slos::default());
-        run(&Setup { burstiness, ..asked }).metrics.ttft.p90
+        run(&asked.under(|workload| workload.burstiness = burstiness)).metrics.ttft.p90
     };
     let (bursts, poisson, even) = (ttft(0.2), ttft(1.0), ttft(20.0));
     assert!(bursts > 1.2 * poisson && poisson > even, "{bursts} {poisson} {even}");
@@ -84,8 +87,8 @@ fn cached_prompts_come_sooner_and_accepted_drafts_faster() {
     for engine in ENGINES {
         for load in [Load::Concurrency(8), Load::Rate(1.0), Load::Batch(8)] {
             let plain = setup(engine, 8192, 128, load, Slos::default());
-            let cached = Setup { cached_share: 0.5, ..plain.clone() };
-            let drafts = Setup { drafts: Drafts { drafted: 3, accepted: 1.8 }, ..plain.clone() };
+            let cached = plain.under(|workload| workload.cached_share = 0.5);
+            let drafts = plain.under(|workload| workload.drafts = Drafts { drafted: 3, accepted: 1.8 });
             let (before, sooner, faster) = (headline(&plain), headline(&cached), headline(&drafts));
             assert!(sooner.ttft < before.ttft * 0.75, "{engine} {load:?}");
             assert!(faster.tpot < before.tpot.map(|tpot| tpot * 0.6), "{engine} {load:?}");
@@ -96,7 +99,7 @@ fn cached_prompts_come_sooner_and_accepted_drafts_faster() {
 #[test]
 fn replicas_share_the_load_and_add_up() {
     let one = setup("sglang", 512, 64, Load::Concurrency(16), Slos::default());
-    let four = Setup { replicas: 4, load: Load::Concurrency(64), ..one.clone() };
+    let four = Setup { replicas: 4, ..one.under(|workload| workload.load = Load::Concurrency(64)) };
     let (one, four) = (run(&one), run(&four));
     assert!((four.metrics.ttft.mean / one.metrics.ttft.mean - 1.0).abs() < 1e-3);
     assert!((four.metrics.output_per_s / one.metrics.output_per_s - 4.0).abs() < 1e-2);
@@ -136,8 +139,9 @@ fn the_largest_load_is_just_within_its_limits() {
         let keeps = |factor| runner.trial(1, at(factor)).expect("it can be served").keeps();
         assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "{load:?}: {most}");
         let stated = sweep.largest_as_stated().expect("the limit can be kept");
-        let keeps =
-            |factor| run(&Setup { load: at(factor * stated / most), ..runner.setup().clone() }).keeps();
+        let keeps = |factor| {
+            run(&runner.setup().under(|workload| workload.load = at(factor * stated / most))).keeps()
+        };
         assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "as stated, {load:?}: {stated}");
         assert!(stated <= most, "{load:?}: {stated} at once, {most} apart");
     }
@@ -145,7 +149,8 @@ fn the_largest_load_is_just_within_its_limits() {
 
 #[test]
 fn a_load_that_never_fits_is_an_issue_with_a_remedy() {
-    let asked = Setup { osl: 400_000, ..setup("vllm", 30_000, 64, Load::Concurrency(2), Slos::default()) };
+    let asked = setup("vllm", 30_000, 64, Load::Concurrency(2), Slos::default())
+        .under(|workload| workload.osl = 400_000);
     let (plan, rows) = plan(&asked).expect("the catalog has every figure");
     let report = finish(&plan, &flat(&rows)).expect("every row is answered");
     let issue = report.issues.iter().find(|issue| issue.is_error()).expect("too long");

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use rooflight::config::catalog::{Physics, catalog, constants};
+use rooflight::config::catalog::catalog;
 use rooflight::config::link::decode;
-use rooflight::config::{Drafts, Issue, Scenario, Setup, check};
+use rooflight::config::{Drafts, Issue, Lengths, Scenario, Setup, check};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, FamilyRows, Rows};
 use rooflight::evidence::models::open_models;
@@ -25,18 +25,17 @@ fn setup(change: impl FnOnce(&mut Scenario)) -> Setup {
 type Load = (Option<(u64, u64, u64)>, u64, u64);
 
 /// Seconds of a step's kernels, counted and asked directly.
-fn direct(setup: &Setup, physics: &Physics, models: &Models, batch: Batch) -> f64 {
+fn direct(setup: &Setup, models: &Models, batch: Batch) -> f64 {
     let mut rows = Rows::default();
-    let step = PlannedStep::new(setup, physics, batch, &mut rows).unwrap();
+    let step = PlannedStep::new(setup, batch, &mut rows).unwrap();
     let answers = Efficiencies::Learned(models.answer(&rows).unwrap());
-    step.kernels(setup, physics, &answers).unwrap().0
+    step.kernels(setup, &answers).unwrap().0
 }
 
 /// Seconds of kernels: counted and asked directly, and from the table.
 fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
     let models = open_models(Path::new("models")).unwrap();
-    let physics = constants().physics().unwrap();
-    let drafted = u64::from(setup.drafts.drafted);
+    let drafted = u64::from(setup.workload.drafts.drafted);
     let extent = Extent {
         tokens: 8192 + 256 * (1 + drafted),
         sequences: 256,
@@ -44,7 +43,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
         prompt: 8192,
         phases: Phases::Both,
     };
-    let plan = TablePlan::new(setup, &physics, &extent).unwrap();
+    let plan = TablePlan::new(setup, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
     loads
         .iter()
@@ -52,7 +51,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
             let chunk = prompts.map(|(count, new, past)| Sequences { count, new, past });
             let decode = (decoding > 0).then_some(Sequences { count: decoding, new: 1, past });
             let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted, pooled: None };
-            let direct = direct(setup, &physics, &models, batch);
+            let direct = direct(setup, &models, batch);
             let work = Work {
                 begun: 0.0,
                 prompts: prompts.and_then(|(count, new, past)| {
@@ -123,13 +122,12 @@ fn interpolation_is_within_a_hundredth() {
 #[test]
 fn one_more_token_takes_hardly_longer_where_no_tile_begins() {
     let models = open_models(Path::new("models")).unwrap();
-    let physics = constants().physics().unwrap();
     for gpu in ["a100-sxm-80gb", "l40s", "h100-sxm", "b200", "rtx-pro-6000-server"] {
         let setup = setup(|scenario| scenario.gpu = gpu.into());
         for first in [97, 296, 1000, 3020, 7400] {
             let prompt = |new: u64| Batch::of(Sequences { count: 1, new, past: 0 });
             let times: Vec<f64> =
-                (first..first + 9).map(|new| direct(&setup, &physics, &models, prompt(new))).collect();
+                (first..first + 9).map(|new| direct(&setup, &models, prompt(new))).collect();
             for pair in times.windows(2) {
                 let step = (pair[1] / pair[0] - 1.0).abs();
                 assert!(step < 0.01 + 1.0 / first as f64, "{gpu}, from {first}: {times:?}");
@@ -160,12 +158,11 @@ fn the_experts_take_the_tokens_of_all_ranks() {
     };
 
     let models = open_models(Path::new("models")).unwrap();
-    let physics = constants().physics().unwrap();
     let extent = Extent { tokens: 8192, sequences: 256, length: 16_384, prompt: 8192, phases: Phases::Both };
-    let plan = TablePlan::new(&setup, &physics, &extent).unwrap();
+    let plan = TablePlan::new(&setup, &extent).unwrap();
     let table = plan.finish(&Efficiencies::Learned(models.answer(plan.rows()).unwrap())).unwrap();
     let tabled = |busy_ones: usize| table.kernels(&ranks(busy_ones)).0;
-    let direct = |pooled: u64| direct(&setup, &physics, &models, batch.clone().pooling(pooled));
+    let direct = |pooled: u64| direct(&setup, &models, batch.clone().pooling(pooled));
 
     for busy_ones in [1, 4, 16] {
         let (direct, tabled) = (direct(busy_ones as u64 * new + 16 * decoding), tabled(busy_ones));
@@ -221,7 +218,7 @@ fn a_finished_table_is_not_asked_again() {
     assert_eq!(ideal, finish(&first, &Efficiencies::Roofline));
     assert!(ideal.is_some());
     // Of longer prompts most steps are known, as learned but not as ideals.
-    let longer = Setup { prompts: vec![9000], ..setup };
+    let longer = setup.under(|workload| workload.isl = Lengths::Fixed(9000));
     let ((again, few), (first, all)) =
         (plan_among(&longer, None, &mut tables).expect("sound"), plan(&longer).expect("sound"));
     assert!(2 * asked(&few) < asked(&all), "{} of {}", asked(&few), asked(&all));

@@ -107,7 +107,6 @@ impl Planner {
     /// Searches for about this many milliseconds. Returns whether anything remains.
     pub fn step(&mut self, milliseconds: f64) -> bool {
         let Some(search) = &mut self.search else { return false };
-        // The error is text, as for the page: another error type would compile the whole search again.
         let failed = Cell::new(None);
         let ask = |rows: &Rows| {
             answer(&self.options, rows).map_err(|failure| {
@@ -116,10 +115,9 @@ impl Planner {
                 text
             })
         };
-        let unanswered = || "the models did not answer every row".to_owned();
         let end = Date::now() + milliseconds;
         loop {
-            match search.step(ask, unanswered) {
+            match search.step(&ask) {
                 Ok(true) if Date::now() < end => {}
                 Ok(remains) => return remains,
                 Err(text) => {

@@ -12,7 +12,7 @@ use crate::config::measured::given;
 use crate::config::model::import::import_files;
 use crate::config::objects::from_json;
 use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, catalog, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::serving::measured::{Deviation, deviations};
 use crate::serving::report::Basis;
 use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep, Trace};
@@ -215,13 +215,13 @@ impl Prediction {
                 return Ok(());
             }
         };
-        let unanswered = || Failure::new(FailureKind::Models, "the models did not answer every row");
+        let unanswered = || Failure::new(FailureKind::Models, UNANSWERED);
         let (report, runner) = answer(&plan.calibrated_on(own), &ask(&rows)?).ok_or_else(unanswered)?;
         self.issues.extend(report.issues.iter().cloned());
         let bands = report.calibrated.as_ref().map(|calibrated| calibrated.bands.clone());
         let run = report.run.clone().map(|run| (run, bands));
         if let Some((run, _)) = &run
-            && setup.load.is_rate()
+            && setup.workload.load.is_rate()
         {
             self.commands = Some(Commands::of(&run.repeated(setup)));
         }

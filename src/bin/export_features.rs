@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rooflight::config::catalog::{catalog, constants};
+use rooflight::config::catalog::catalog;
 use rooflight::evidence::export::export;
 use rooflight::evidence::power::export_power;
 use rooflight::evidence::sample::Selection;
@@ -46,7 +46,6 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<(), String> {
     let family = Family::from_id(&cli.family).ok_or_else(|| format!("no family {}", cli.family))?;
-    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let file = File::create(&cli.out).map_err(|error| format!("{}: {error}", cli.out.display()))?;
     if cli.power {
         let header = export_power(family, &cli.data, catalog(), &mut BufWriter::new(file))
@@ -56,8 +55,8 @@ fn run(cli: &Cli) -> Result<(), String> {
     }
     let selection = Selection { sample: cli.sample, seed: cli.seed, suspects: false };
     let mut out = BufWriter::new(file);
-    let header = export(family, &cli.data, selection, catalog(), &physics, &mut out)
-        .map_err(|error| error.to_string())?;
+    let header =
+        export(family, &cli.data, selection, catalog(), &mut out).map_err(|error| error.to_string())?;
     report(family, (header.rows, header.columns.len()), &header.skipped);
     Ok(())
 }

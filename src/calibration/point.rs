@@ -50,10 +50,10 @@ impl ConfigPoint {
             ep: f64::from(setup.ep),
             dp: f64::from(setup.dp),
             pp: f64::from(setup.pp),
-            drafted: f64::from(setup.drafts.drafted),
+            drafted: f64::from(setup.workload.drafts.drafted),
             in_flight,
             prompt: setup.mean_prompt(),
-            output: f64::from(setup.osl),
+            output: f64::from(setup.workload.osl),
         }
     }
 

@@ -44,6 +44,7 @@ pub fn timeline(run: &Run) -> Chart {
 
 /// Latency and throughput over the loads of `points`, with 80 % bands and limits.
 pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
+    let workload = &setup.workload;
     let times = |name: &str, of: fn(&Point) -> Option<Stats>, band: Banded, limit_ms: Option<f64>| {
         let known = points.iter().filter_map(|point| Some((point.load, of(point)?)));
         let line = |pick: fn(&Stats) -> f64| known.clone().map(move |(load, stats)| (load, pick(&stats)));
@@ -59,9 +60,9 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
     };
     let output = points.iter().map(|point| (point.load, point.output_per_s));
     let of_ttft: Banded = |around| Some(around.ttft);
-    let mut panels = vec![times("TTFT, mean", |point| Some(point.ttft), of_ttft, setup.slos.ttft_ms)];
-    if setup.osl > 1 {
-        panels.push(times("TPOT, mean", |point| point.tpot, |around| around.tpot, setup.slos.tpot_ms));
+    let mut panels = vec![times("TTFT, mean", |point| Some(point.ttft), of_ttft, workload.slos.ttft_ms)];
+    if workload.osl > 1 {
+        panels.push(times("TPOT, mean", |point| point.tpot, |around| around.tpot, workload.slos.tpot_ms));
     }
     panels.push(Panel {
         y: Axis::new(
@@ -73,11 +74,11 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
         lines: vec![Line::marked("", Tone::Accent, output)],
         ..Panel::default()
     });
-    let is_at_once = matches!(setup.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_));
+    let is_at_once = matches!(workload.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_));
     // A rate far beyond capacity would compress the curve.
     let last = points.last().map_or(0.0, |point| point.load);
-    let mark = Some(setup.load.amount()).filter(|&mark| !is_at_once && mark <= last);
-    let x = Axis::new(size_of(setup.load), Unit::Count, !setup.load.is_rate());
+    let mark = Some(workload.load.amount()).filter(|&mark| !is_at_once && mark <= last);
+    let x = Axis::new(size_of(workload.load), Unit::Count, !workload.load.is_rate());
     Chart::Curves(Curves { x, panels, mark })
 }
 

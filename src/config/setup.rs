@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
-use super::{Bin, Drafts, Dtype, Engine, Gpu, Load, Model, Shape, Slos, Start, Turns, Workload};
+use super::{Dtype, Engine, Gpu, Lengths, Model, Workload};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,34 +24,11 @@ pub struct Setup {
     /// Formats by class of layer.
     pub formats: Formats,
     pub kv: Dtype,
-    /// Prompt lengths; a single entry if all are equal.
-    pub prompts: Vec<u32>,
-    pub osl: u32,
-    /// Fraction by which both lengths vary uniformly.
-    pub spread: f64,
-    /// Standard deviation of the logarithm of prompt and output lengths; 0 unless log-normal.
-    pub log_spread: [f64; 2],
-    /// A named distribution of both instead.
-    pub shape: Option<Shape>,
-    /// The histogram both are drawn from, if any; the lengths above are then its means.
-    pub histogram: Vec<Bin>,
-    pub load: Load,
-    /// Shape of the gamma-distributed arrival gaps: 1 is Poisson.
-    pub burstiness: f64,
-    pub start: Start,
-    /// Requests in a run; `None` for the load's default.
-    pub requests: Option<u32>,
-    /// Maximum in-flight requests of a burst.
-    pub max_in_flight: Option<u32>,
-    /// For sessions; ignored under other loads.
-    pub turns: Turns,
-    /// Fraction of each prompt found in the prefix cache.
-    pub cached_share: f64,
-    pub drafts: Drafts,
-    /// Images in each prompt, 0 if the model has no known encoder, and the tokens of one.
-    pub images: u32,
+    /// The scenario's, as it applies: mean lengths in place of a histogram's, none that vary in a batch, no drafts
+    /// accepted of none, and only the images and limits that the model and the lengths allow.
+    pub workload: Workload,
+    /// Tokens of one image, where the workload leaves them to the model.
     pub image_tokens: u32,
-    pub slos: Slos,
     pub token_budget: u32,
     pub max_seqs: u32,
     pub memory_share: f64,
@@ -77,36 +54,25 @@ pub struct PrefillPool {
 
 impl Setup {
     /// One whose requests end with their first token.
-    pub fn of_prompts(mut self) -> Self {
-        (self.osl, self.log_spread[1]) = (1, 0.0);
-        self.histogram.iter_mut().for_each(|bin| bin.output = 1);
-        self
+    pub fn of_prompts(&self) -> Self {
+        self.under(|workload| {
+            (workload.osl, workload.log_spread[1]) = (1, 0.0);
+            workload.histogram.iter_mut().for_each(|bin| bin.output = 1);
+        })
+    }
+
+    /// The same under a changed workload.
+    pub fn under(&self, change: impl FnOnce(&mut Workload)) -> Self {
+        let mut setup = self.clone();
+        change(&mut setup.workload);
+        setup
     }
 
     /// What a step's time depends on: the same for all requests, any number of replicas and any price.
     pub fn without_requests(&self) -> Self {
-        let Workload { load, burstiness, start, requests, max_in_flight, turns, slos, .. } =
-            Workload::default();
-        Self {
-            prompts: vec![1],
-            osl: 1,
-            spread: 0.0,
-            log_spread: [0.0; 2],
-            shape: None,
-            histogram: Vec::new(),
-            load,
-            burstiness,
-            start,
-            requests,
-            max_in_flight,
-            turns,
-            cached_share: 0.0,
-            slos,
-            replicas: 1,
-            prefill: None,
-            price: None,
-            ..self.clone()
-        }
+        let Workload { drafts, images, .. } = self.workload;
+        let one = Workload { isl: Lengths::Fixed(1), osl: 1, drafts, images, ..Workload::default() };
+        Self { workload: one, replicas: 1, prefill: None, price: None, ..self.clone() }
     }
 
     /// The setup that computes prompts.
@@ -138,7 +104,7 @@ impl Setup {
 
     /// The layer that drafts, if tokens are drafted.
     pub fn drafting_layer(&self) -> Option<Blocks> {
-        (self.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()
+        (self.workload.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()
     }
 
     /// GPUs of one stage: those that share its experts.

@@ -134,6 +134,16 @@ pub enum Lengths {
     Each(Vec<u32>),
 }
 
+impl Lengths {
+    /// Every length; the one of all prompts once.
+    pub fn each(&self) -> &[u32] {
+        match self {
+            Self::Fixed(length) => std::slice::from_ref(length),
+            Self::Each(lengths) => lengths,
+        }
+    }
+}
+
 /// One bin of a histogram of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
@@ -150,8 +160,9 @@ pub struct Workload {
     pub osl: u32,
     /// Fraction by which prompt and output lengths vary uniformly (`--random-range-ratio` of `vllm bench serve`).
     pub spread: f64,
-    /// Standard deviation of the logarithm of log-normal lengths with means `isl` and `osl`; 0 if not log-normal.
-    pub log_spread: f64,
+    /// Standard deviation of the logarithm of log-normal prompts and outputs with means `isl` and `osl`; 0 if not
+    /// log-normal. A scenario gives both the same.
+    pub log_spread: [f64; 2],
     /// Named distribution of lengths around `isl` and `osl`, if any.
     pub shape: Option<Shape>,
     /// Lengths drawn instead of `isl` and `osl`; empty to use those.
@@ -288,7 +299,7 @@ impl Default for Workload {
             isl: Lengths::Fixed(1024),
             osl: 512,
             spread: 0.0,
-            log_spread: 0.0,
+            log_spread: [0.0; 2],
             shape: None,
             histogram: Vec::new(),
             load: Load::Concurrency(16),

@@ -11,3 +11,9 @@ pub use manifest::{
     Bounds, Errors, GroupErrors, HeldOut, Hull, Interval, Manifest, ManifestError, ModelRecord,
 };
 pub use rows::{FamilyRows, Rows};
+
+/// Has the models answer rows, or says why they cannot.
+pub type Ask<'a> = &'a dyn Fn(&Rows) -> Result<Efficiencies, String>;
+
+/// Why nothing is predicted if some rows are missing.
+pub const UNANSWERED: &str = "the models did not answer every row";

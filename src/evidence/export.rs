@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::measured::reference_sources;
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::Catalog;
 use crate::kernels::{Family, Schema};
 
 /// Columns that follow the features in every row. All are f32; codes index the header's lists.
@@ -62,7 +62,6 @@ pub fn export(
     data: &Path,
     selection: Selection,
     catalog: &Catalog,
-    physics: &Physics,
     out: &mut impl Write,
 ) -> Result<Header, ExportError> {
     let mut rows: Vec<f32> = Vec::new();
@@ -71,25 +70,20 @@ pub fn export(
     let reference = reference_sources(family);
     sources.code(&reference.join(", "));
     let mut count = 0;
-    let skipped =
-        visit_sample(family, data, selection, &|_| true, (catalog, physics), &mut |measured, row| {
-            count += 1;
-            rows.extend(row.features);
-            rows.extend([row.ideal.micros().ln() as f32, measured.micros.ln() as f32]);
-            let codes = [
-                gpus.code(&measured.gpu),
-                engines.code(&measured.engine),
-                kernels.code(&measured.kernel),
-                dtypes.code(&measured.formats()),
-                if reference.contains(&measured.source.as_str()) {
-                    0
-                } else {
-                    sources.code(&measured.source)
-                },
-                shapes.code(&measured.point().shape),
-            ];
-            rows.extend(codes.map(|code| code as f32));
-        })?;
+    let skipped = visit_sample(family, data, selection, &|_| true, catalog, &mut |measured, row| {
+        count += 1;
+        rows.extend(row.features);
+        rows.extend([row.ideal.micros().ln() as f32, measured.micros.ln() as f32]);
+        let codes = [
+            gpus.code(&measured.gpu),
+            engines.code(&measured.engine),
+            kernels.code(&measured.kernel),
+            dtypes.code(&measured.formats()),
+            if reference.contains(&measured.source.as_str()) { 0 } else { sources.code(&measured.source) },
+            shapes.code(&measured.point().shape),
+        ];
+        rows.extend(codes.map(|code| code as f32));
+    })?;
     let schema = family.schema();
     let columns = schema.names.iter().copied().chain(EXTRA).map(str::to_owned).collect();
     let header = Header {
@@ -132,15 +126,11 @@ pub(super) fn write(header: &impl Serialize, rows: &[f32], out: &mut impl Write)
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::config::catalog::{catalog, constants};
+    use crate::config::catalog::catalog;
     use crate::evidence::measured::MeasuredCall;
     use crate::kernels::{
         Attention, Elementwise, ElementwiseKind, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
     };
-
-    fn physics() -> Physics {
-        constants().physics().expect("complete")
-    }
 
     fn attention(phase: Phase, count: u64, new: u64, past: u64) -> MeasuredCall {
         let sequences = vec![Sequences { count, new, past }];
@@ -183,7 +173,7 @@ mod tests {
             (Family::Elementwise, add_norm()),
         ];
         for (family, call) in calls {
-            let row = call.row(catalog(), &physics()).expect("a row");
+            let row = call.row(catalog()).expect("a row");
             let names = family.schema().names;
             let of = |name: &str| {
                 f64::from(row.features[names.iter().position(|column| *column == name).expect("a column")])

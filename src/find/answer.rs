@@ -7,7 +7,7 @@ use super::worth::{RankedBy, Worth};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
 use crate::config::{Field, Issue, Scenario};
-use crate::units::{Dollars, fixed};
+use crate::units::{Dollars, counted, fixed};
 
 /// Ranked plans, and what is known about the rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -144,12 +144,12 @@ impl Search {
                 let owned = fleet.owned.get(&found.setup.gpu.id).copied();
                 let most = [owned, fleet.gpus].into_iter().flatten().min();
                 match most {
-                    Some(0) => format!("needs {}, and none is available", words::counted(gpus, "GPU")),
+                    Some(0) => format!("needs {}, and none is available", counted(gpus, "GPU")),
                     Some(most) => {
-                        let (gpus, are) = (words::counted(gpus, "GPU"), if most == 1 { "is" } else { "are" });
+                        let (gpus, are) = (counted(gpus, "GPU"), if most == 1 { "is" } else { "are" });
                         format!("needs {gpus}, and only {most} {are} available")
                     }
-                    None => format!("needs {}, whose price is not known", words::counted(gpus, "GPU")),
+                    None => format!("needs {}, whose price is not known", counted(gpus, "GPU")),
                 }
             }
         };
@@ -191,7 +191,7 @@ impl Search {
             None => {
                 let known = self.reasons.values().max_by(|a, b| a.order(b));
                 let known = known.map_or(String::new(), |reason| format!("; closest: {}", reason.text));
-                format!("none of {} can be served{known}", words::counted(counts.layouts, "layout"))
+                format!("none of {} can be served{known}", counted(counts.layouts, "layout"))
             }
         };
         Issue::error(field, text)

@@ -6,7 +6,6 @@
 //! the steps, and the largest `b` allowed by memory, slots and the TPOT limit give the least replica time per
 //! request.
 
-use crate::config::catalog;
 use crate::config::catalog::numbers::bounds::{Constants, constants};
 use crate::config::{Batching, Field, Issue, Load, Setup};
 use crate::graph::Batch;
@@ -37,7 +36,7 @@ const REFINED: u32 = 3;
 /// If a catalog lacks a figure.
 pub fn lacks(setup: &Setup) -> Result<Option<Bytes>, Vec<Issue>> {
     let memory = memory_of(setup)?;
-    let tokens = setup.longest_sequence() + f64::from(setup.drafts.drafted);
+    let tokens = setup.longest_sequence() + f64::from(setup.workload.drafts.drafted);
     let room = (memory.kv_tokens / f64::from(setup.dp)).floor();
     let lacking = memory.missing + memory.kv_per_token * (tokens - room).max(0.0);
     Ok((memory.kv_tokens < 1.0 || tokens > room).then_some(lacking))
@@ -49,13 +48,9 @@ impl Bound {
     pub fn of(setup: &Setup) -> Result<Self, Vec<Issue>> {
         let missing =
             |missing: crate::config::MissingFigure| vec![Issue::error(Field::Gpu, missing.to_string())];
-        let physics = catalog::constants().physics();
         let &Constants { least_decode, least_prefill, least_ttft, .. } = constants();
-        let physics = physics
-            .ok_or_else(|| vec![Issue::error(Field::Data, "the catalog of constants is incomplete")])?;
         let work = RequestWork::of(setup);
-        let time =
-            |batch: &Batch| ideal(setup, &physics, batch).map(|time| time.0 * work.slack).map_err(missing);
+        let time = |batch: &Batch| ideal(setup, batch).map(|time| time.0 * work.slack).map_err(missing);
         let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
         let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
         let prefill =
@@ -107,7 +102,7 @@ impl Bound {
 
     /// A limit that even a lone request misses, with its ideal in seconds.
     pub fn broken(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
-        let steps = f64::from(setup.osl.saturating_sub(1));
+        let steps = f64::from(setup.workload.osl.saturating_sub(1));
         let e2e = self.ttft + self.tpot.unwrap_or(0.0) * steps;
         let of = |field: Field| match field {
             Field::SloTtft => self.ttft,
@@ -116,7 +111,7 @@ impl Bound {
         };
         // A limit for few requests says nothing about the mean one.
         let strict = asks_most(setup);
-        let broken = setup.slos.limits().filter(|&(field, limit)| strict && of(field) > limit);
+        let broken = setup.workload.slos.limits().filter(|&(field, limit)| strict && of(field) > limit);
         broken
             .map(|(field, limit)| (field, of(field), limit))
             .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
@@ -125,7 +120,7 @@ impl Bound {
 
 /// Replicas that the load of `setup` keeps busy at this many replica seconds per request.
 pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
-    let rate = match setup.load {
+    let rate = match setup.workload.load {
         Load::Rate(rate) | Load::ConstantRate(rate) => rate,
         Load::SessionRate(rate) => setup.requests_at(rate),
         // Clients that all meet their limits return as soon as those allow.
@@ -142,18 +137,18 @@ pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
 
 /// Maximum seconds between a client's requests, if the limits imply one.
 fn cycle(setup: &Setup) -> Option<f64> {
-    let slos = setup.slos;
+    let slos = setup.workload.slos;
     let parts = slos
         .ttft_ms
         .zip(slos.tpot_ms)
-        .map(|(ttft, tpot)| ttft + tpot * f64::from(setup.osl.saturating_sub(1)));
+        .map(|(ttft, tpot)| ttft + tpot * f64::from(setup.workload.osl.saturating_sub(1)));
     let least = [slos.e2e_ms, parts].into_iter().flatten().min_by(f64::total_cmp)?;
     asks_most(setup).then_some(least * 1e-3)
 }
 
 /// Whether nearly all requests must meet each limit.
 fn asks_most(setup: &Setup) -> bool {
-    setup.histogram.is_empty() && setup.slos.share_of_each() >= 1.0 - constants().exceptions
+    setup.workload.histogram.is_empty() && setup.workload.slos.share_of_each() >= 1.0 - constants().exceptions
 }
 
 /// The work of a mean request.
@@ -177,35 +172,37 @@ pub(super) struct RequestWork {
 
 impl RequestWork {
     pub fn of(setup: &Setup) -> Self {
+        let workload = &setup.workload;
         let mean = setup.mean_prompt();
-        let cached = setup.session().map_or(0.0, |turns| {
-            let first =
-                mean - f64::from(turns.count.saturating_sub(1)) / 2.0 * f64::from(turns.message + setup.osl);
+        let cached = workload.session().map_or(0.0, |turns| {
+            let first = mean
+                - f64::from(turns.count.saturating_sub(1)) / 2.0 * f64::from(turns.message + workload.osl);
             let fresh = (first + f64::from(turns.count.saturating_sub(1) * turns.message))
                 / f64::from(turns.count.max(1));
             turns.history_cached * (mean - fresh).max(0.0)
         });
         let cached = cached.max(f64::from(setup.cached(mean as u32)));
         let new = (mean - cached).max(1.0);
-        let length = mean + f64::from(setup.osl) / 2.0;
-        let tokens_a_step = 1.0 + setup.drafts.accepted;
+        let length = mean + f64::from(workload.osl) / 2.0;
+        let tokens_a_step = 1.0 + workload.drafts.accepted;
         let slots = f64::from(setup.max_seqs);
         let shares = setup.keeps_prefixes();
         let held =
             memory_of(setup).map_or(f64::INFINITY, |memory| memory.kv_tokens / length / f64::from(setup.dp));
         let most = if shares { slots } else { slots.min(held.max(1.0)) };
-        let limit = setup.slos.tpot_ms.filter(|_| asks_most(setup)).map(|limit| limit * 1e-3 * tokens_a_step);
+        let limit = workload.slos.tpot_ms.filter(|_| asks_most(setup));
+        let limit = limit.map(|limit| limit * 1e-3 * tokens_a_step);
         Self {
             new,
             past: mean - new,
             length,
             steps: setup.decode_steps(),
             tokens_a_step,
-            drafted: setup.drafts.drafted,
+            drafted: workload.drafts.drafted,
             most: most.floor().max(1.0),
             ranks: f64::from(setup.dp),
             step_limit: limit,
-            slack: if setup.varies() || setup.session().is_some() { constants().unequal } else { 1.0 },
+            slack: if workload.varies() || workload.session().is_some() { constants().unequal } else { 1.0 },
         }
     }
 

@@ -6,7 +6,6 @@
 //! search.
 
 use crate::calibration::Factors;
-use crate::config::catalog::Physics;
 use crate::config::catalog::numbers::estimates::constants;
 use crate::config::{Batching, Load, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -76,10 +75,10 @@ struct Busiest {
 const SIZES: u32 = 1;
 impl Estimate {
     /// Also returns the rows for the models. `None` if a catalog lacks a figure: planning reports which.
-    pub fn new(setup: &Setup, physics: &Physics) -> Option<(Self, Rows)> {
+    pub fn new(setup: &Setup) -> Option<(Self, Rows)> {
         let mut rows = Rows::default();
         let work = RequestWork::of(setup);
-        let mut step = |batch: Batch| PlannedStep::new(setup, physics, batch, &mut rows).ok();
+        let mut step = |batch: Batch| PlannedStep::new(setup, batch, &mut rows).ok();
         let together =
             (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs)).floor();
         let prompts = (together, step(work.prompts(together, f64::from(setup.dp)))?);
@@ -104,15 +103,15 @@ impl Estimate {
     }
 
     /// `None` if `efficiencies` answers other rows.
-    pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Expected> {
-        let times = self.times(setup, physics, efficiencies)?;
+    pub fn finish(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Expected> {
+        let times = self.times(setup, efficiencies)?;
         let plain = self.busiest(setup, &times, Factors::NONE);
         // Calibration at this number of requests in flight.
         let factors = factors(setup, efficiencies, plain.in_flight);
         let Busiest { per_request, in_flight } = self.busiest(setup, &times, factors);
         Some(Expected {
             least: replicas(setup, per_request * constants().margin),
-            expected: match setup.load {
+            expected: match setup.workload.load {
                 Load::Concurrency(clients) | Load::Sessions(clients) => {
                     (f64::from(clients) / in_flight).ceil() as u32
                 }
@@ -127,10 +126,9 @@ impl Estimate {
         &self,
         setup: &Setup,
         whole: &Setup,
-        physics: &Physics,
         (efficiencies, factors): (&Efficiencies, Factors),
     ) -> Option<(Expected, f64)> {
-        let times = self.times(setup, physics, efficiencies)?;
+        let times = self.times(setup, efficiencies)?;
         let Busiest { per_request, .. } = self.busiest(setup, &times, factors);
         let workers = |share: f64| replicas(whole, per_request * share);
         let (least, expected) = (workers(constants().margin), workers(constants().busy));
@@ -138,8 +136,8 @@ impl Estimate {
     }
 
     /// Seconds of each step, before calibration.
-    fn times(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<StepTimes> {
-        let time = |step: &PlannedStep| Some(step.finish(setup, physics, efficiencies)?.time.total().0);
+    fn times(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<StepTimes> {
+        let time = |step: &PlannedStep| Some(step.finish(setup, efficiencies)?.time.total().0);
         let mixed = |step: &Option<PlannedStep>| match step {
             Some(step) => time(step).map(Some),
             None => Some(None),

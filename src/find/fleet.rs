@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::prices::Price;
-use super::words::counted;
 use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::{ANY, Range};
 use crate::config::names::gpu_id;
 use crate::config::{Field, Gpu, Issue, Scenario, Setup, json};
-use crate::units::Dollars;
+use crate::units::{Dollars, counted};
 
 /// Bounds on what may be used; all empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -27,7 +27,7 @@ impl Headroom {
             None => (self.keeps * 1.5).min(MOST_LOAD),
             Some(breaks) => (self.keeps * breaks).sqrt(),
         };
-        let load = found.setup.load;
+        let load = found.setup.workload.load;
         let more = Load::of(load.size(), load.amount() * at);
         // Clients are whole numbers.
         let times = more.amount() / load.amount();

@@ -11,7 +11,7 @@ use super::words;
 use super::worth::{RankedBy, Worth};
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
@@ -115,7 +115,7 @@ impl Pair {
     }
 
     fn ranked_by(&self) -> RankedBy {
-        RankedBy::of(self.setup.load, self.setup.slos)
+        RankedBy::of(self.setup.workload.load, self.setup.workload.slos)
     }
 
     /// What a run with these workers is ranked by.
@@ -158,17 +158,13 @@ impl Pair {
     ///
     /// # Errors
     /// Where the models do not answer.
-    pub fn step<E>(
-        &mut self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<Slice, E> {
+    pub fn step(&mut self, ask: Ask<'_>) -> Result<Slice, String> {
         self.runs_before = self.runs;
         if self.runner.is_none() {
             return match plan(&self.setup) {
                 Err(issues) => Ok(refused(issues)),
                 Ok((plan, rows)) => {
-                    self.runner = Some(runner(&plan, &ask(&rows)?).ok_or_else(unanswered)?);
+                    self.runner = Some(runner(&plan, &ask(&rows)?).ok_or(UNANSWERED)?);
                     Ok(Slice::More)
                 }
             };
@@ -186,7 +182,7 @@ impl Pair {
             self.kept = Some((workers, run));
             return Ok(Slice::More);
         }
-        let broken = words::broken(&run, self.setup.load);
+        let broken = words::broken(&run, self.setup.workload.load);
         if let Some((kept, _)) = &self.kept {
             let side = usize::from(workers[0] == kept[0]);
             self.low[side] = workers[side];
@@ -202,7 +198,7 @@ impl Pair {
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
             if !keeps(&run) {
-                let mut broken = words::broken(&run, self.setup.load);
+                let mut broken = words::broken(&run, self.setup.workload.load);
                 broken.text = format!("even with one request at a time, {}", broken.text);
                 self.nearest = None;
                 self.miss(workers, run, broken);
@@ -219,7 +215,7 @@ impl Pair {
 
     fn run(&mut self, workers: Workers, alone: bool) -> Result<Run, Issue> {
         self.runs += 1;
-        let load = if alone { one(self.setup.load) } else { self.setup.load };
+        let load = if alone { one(self.setup.workload.load) } else { self.setup.workload.load };
         let missing = || Issue::error(Field::PrefillWorkers, "their step times are unknown");
         let runner = self.runner.as_mut().ok_or_else(missing)?;
         runner.resize(workers)?;

@@ -121,7 +121,7 @@ impl Found {
     }
 
     pub fn ranked_by(&self) -> RankedBy {
-        RankedBy::of(self.setup.load, self.setup.slos)
+        RankedBy::of(self.setup.workload.load, self.setup.workload.slos)
     }
 
     /// What it is ranked by: its price, or that of the job.
@@ -181,7 +181,7 @@ impl Found {
 
     /// With the start that its load was tried with, so that its link gives the same run.
     pub(super) fn begun(mut self) -> Self {
-        self.setup.start = self.run.start;
+        self.setup.workload.start = self.run.start;
         self.scenario.workload.start = self.run.start;
         self
     }

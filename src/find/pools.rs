@@ -16,10 +16,10 @@ use super::walk::MOST_OF_JOB;
 use super::worth::Worth;
 use super::{Request, Search, bound, layouts, words};
 use crate::calibration::Factors;
-use crate::config::catalog::{catalog, constants};
+use crate::config::catalog::catalog;
 use crate::config::link::{POOLED, encode};
 use crate::config::{Field, Issue, Scenario, Setup, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::Runner;
 use crate::units::{Dollars, Order, count};
 
@@ -105,19 +105,14 @@ impl Half {
     ///
     /// # Errors
     /// As `ask`.
-    pub fn estimate<E>(
-        &mut self,
-        exhaustive: bool,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<(), E> {
+    pub fn estimate(&mut self, exhaustive: bool, ask: Ask<'_>) -> Result<(), String> {
         let whole = check(&self.scenario, catalog()).0;
-        let (Some(whole), Some(physics)) = (whole, constants().physics()) else { return Ok(()) };
+        let Some(whole) = whole else { return Ok(()) };
         self.gpus = whole.gpus_per_replica();
         self.dollars = whole.price.map(|price| price * f64::from(self.gpus));
         // No measured run has pools.
         let (setup, factors) = match self.computes {
-            true => (whole.clone().of_prompts(), Factors::NONE),
+            true => (whole.of_prompts(), Factors::NONE),
             false => (whole.clone(), Factors { prefill: 0.0, ..Factors::NONE }),
         };
         let slow =
@@ -132,11 +127,11 @@ impl Half {
         if self.computes && slow(&setup) {
             return Ok(());
         }
-        let Some((estimate, rows)) = Estimate::new(&setup, &physics) else { return Ok(()) };
+        let Some((estimate, rows)) = Estimate::new(&setup) else { return Ok(()) };
         let (found, per_request) =
-            estimate.apart(&setup, &whole, &physics, (&ask(&rows)?, factors)).ok_or_else(unanswered)?;
+            estimate.apart(&setup, &whole, (&ask(&rows)?, factors)).ok_or(UNANSWERED)?;
         self.workers = Some(found).filter(|found| found.least < u32::MAX);
-        self.per_token = per_request / f64::from(whole.osl);
+        self.per_token = per_request / f64::from(whole.workload.osl);
         Ok(())
     }
 

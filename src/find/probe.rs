@@ -9,9 +9,8 @@ use super::plan::{Broken, Found, keeps};
 use super::words;
 use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
-use crate::config::catalog::constants;
-use crate::config::{Field, Issue, Load, Scenario, Setup};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
+use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
@@ -40,9 +39,9 @@ impl BoundedLayout {
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
     pub fn worth_of(&self, replicas: u32) -> Worth {
-        let Setup { load, slos, osl, .. } = &self.setup;
-        match RankedBy::of(*load, *slos).is_of_job() {
-            true => Worth::of(&self.setup, 1).of_job(f64::from(*osl) / self.bound.per_request),
+        let Workload { load, slos, osl, .. } = self.setup.workload;
+        match RankedBy::of(load, slos).is_of_job() {
+            true => Worth::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
             false => Worth::of(&self.setup, replicas),
         }
     }
@@ -51,16 +50,11 @@ impl BoundedLayout {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn refine<E>(
-        &mut self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<(), E> {
+    pub fn refine(&mut self, ask: Ask<'_>) -> Result<(), String> {
         self.is_refined = true;
-        let Some(physics) = constants().physics() else { return Ok(()) };
-        let Some((estimate, rows)) = Estimate::new(&self.setup, &physics) else { return Ok(()) };
+        let Some((estimate, rows)) = Estimate::new(&self.setup) else { return Ok(()) };
         let efficiencies = ask(&rows)?;
-        let found = estimate.finish(&self.setup, &physics, &efficiencies).ok_or_else(unanswered)?;
+        let found = estimate.finish(&self.setup, &efficiencies).ok_or(UNANSWERED)?;
         self.least = self.least.max(found.least);
         self.begin = Some(found.expected);
         Ok(())
@@ -147,11 +141,7 @@ impl Probe {
     ///
     /// # Errors
     /// If the models fail.
-    pub fn step<E>(
-        &mut self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<Slice, E> {
+    pub fn step(&mut self, ask: Ask<'_>) -> Result<Slice, String> {
         self.runs_before = self.runs;
         let Some(known) = &self.runner else {
             return match plan(&self.layout.setup) {
@@ -159,13 +149,13 @@ impl Probe {
                 Ok((plan, rows)) => {
                     let efficiencies = ask(&rows)?;
                     let plan = plan.calibrated_on(&self.own);
-                    self.runner = Some(runner(&plan, &efficiencies).ok_or_else(unanswered)?);
+                    self.runner = Some(runner(&plan, &efficiencies).ok_or(UNANSWERED)?);
                     Ok(Slice::More)
                 }
             };
         };
         let Some(replicas) = self.next() else { return Ok(self.end()) };
-        let load = self.layout.setup.load;
+        let load = self.layout.setup.workload.load;
         self.runs += 1;
         let is_due = self.alone_first || self.broken.is_some();
         if self.alone.is_none() && is_due && self.high.is_none() {
@@ -177,7 +167,7 @@ impl Probe {
             if self.alone == Some(false) {
                 // A lower load would not help. The link is of the whole load.
                 self.nearest = None;
-                run.start = known.apart(1, load).map_or(run.start, |setup| setup.start);
+                run.start = known.apart(1, load).map_or(run.start, |setup| setup.workload.start);
                 self.miss(1, run);
                 let text = |broken: &mut Broken| {
                     broken.text = format!("even with one request at a time, {}", broken.text)
@@ -219,7 +209,7 @@ impl Probe {
     }
 
     fn miss(&mut self, replicas: u32, run: Run) {
-        let broken = words::broken(&run, self.layout.setup.load);
+        let broken = words::broken(&run, self.layout.setup.workload.load);
         let excess = |broken: &Broken| words::excess(broken);
         if self.nearest.as_ref().is_none_or(|(_, _, known)| excess(&broken) < excess(known)) {
             self.nearest = Some((replicas, run, broken.clone()));

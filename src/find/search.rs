@@ -14,7 +14,7 @@ use super::task::{Job, Loaded, Task};
 use super::{Fleet, Request};
 use crate::calibration::KnownRun;
 use crate::config::{Issue, Scenario};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::Ask;
 use crate::serving::run::Runner;
 use crate::units::Order;
 
@@ -121,13 +121,9 @@ impl Search {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn step<E>(
-        &mut self,
-        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: impl Fn() -> E,
-    ) -> Result<bool, E> {
+    pub fn step(&mut self, ask: Ask<'_>) -> Result<bool, String> {
         if let Some(task) = self.next_task() {
-            let done = task.run(&ask, &unanswered)?;
+            let done = task.run(ask)?;
             self.take(done);
         }
         Ok(!self.is_finished())

@@ -13,7 +13,7 @@ use super::{Request, words};
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::Ask;
 use crate::serving::run::{Bands, OwnRuns, Runner};
 
 /// A unit of work.
@@ -61,10 +61,10 @@ impl Loaded {
     /// Adds what plans show besides headroom.
     fn complete(&mut self) {
         let Found { replicas, setup, run, .. } = &*self.found;
-        self.bands = self.runner.bands(*replicas, setup.load, run.start);
+        self.bands = self.runner.bands(*replicas, setup.workload.load, run.start);
         let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && self.one_less.is_none());
-        if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.load).ok()) {
-            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.load));
+        if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.workload.load).ok()) {
+            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.workload.load));
         }
     }
 }
@@ -80,15 +80,11 @@ pub(super) enum Screened {
 }
 
 impl Task {
-    /// Runs it. `ask` runs the models; `unanswered` is the error if rows are missing.
+    /// Runs it. `ask` runs the models.
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn run<E>(
-        self,
-        ask: &dyn Fn(&Rows) -> Result<Efficiencies, E>,
-        unanswered: &dyn Fn() -> E,
-    ) -> Result<Done, E> {
+    pub fn run(self, ask: Ask<'_>) -> Result<Done, String> {
         Ok(Done(match self.0 {
             Job::Screen(request, scenarios, exhaustive) => {
                 let one = |scenario| screened(&request, scenario, exhaustive);
@@ -96,7 +92,7 @@ impl Task {
             }
             Job::Refine(mut layouts) => {
                 for layout in &mut layouts {
-                    layout.refine(ask, unanswered)?;
+                    layout.refine(ask)?;
                 }
                 Outcome::Refined(layouts)
             }
@@ -105,17 +101,17 @@ impl Task {
                 Outcome::Observed(own, issues)
             }
             Job::Probe(mut probe) => {
-                let slice = probe.step(ask, unanswered)?;
+                let slice = probe.step(ask)?;
                 Outcome::Probed(probe, slice)
             }
             Job::Estimate(mut halves, exhaustive) => {
                 for half in &mut halves {
-                    half.estimate(exhaustive, ask, unanswered)?;
+                    half.estimate(exhaustive, ask)?;
                 }
                 Outcome::Estimated(halves)
             }
             Job::Pair(mut pair) => {
-                let slice = pair.step(ask, unanswered)?;
+                let slice = pair.step(ask)?;
                 Outcome::Paired(pair, slice)
             }
             Job::Headroom(mut loaded) => {

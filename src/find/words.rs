@@ -4,7 +4,7 @@ use super::plan::{Broken, Found, share};
 use super::worth::Worth;
 use crate::config::{Field, Load, Setup};
 use crate::serving::run::Run;
-use crate::units::{Dollars, Printed, Seconds, count, fixed, percent};
+use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
 
 /// `3 x B200, NVFP4, vLLM, TP 1`.
 pub fn name(setup: &Setup, replicas: u32) -> String {
@@ -25,7 +25,7 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
         None => degrees(setup),
     });
     parts.extend(setup.power_cap.map(|watts| format!("{} W", count(watts))));
-    let (drafted, host) = (setup.drafts.drafted, setup.computing().host_gib());
+    let (drafted, host) = (setup.workload.drafts.drafted, setup.computing().host_gib());
     parts.extend((drafted > 0).then(|| format!("{drafted} drafted")));
     parts.extend((host > 0.0).then(|| format!("{} GiB host cache", count(host))));
     parts.join(", ")
@@ -197,10 +197,6 @@ fn times(factor: f64) -> String {
 
 /// Costs within this are equal.
 const SAME: f64 = 1e-9;
-
-pub fn counted(count: u32, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
-}
 
 fn counted_do(count: u32) -> String {
     if count == 1 { "one does".into() } else { format!("{count} do") }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::config::catalog::Physics;
+use crate::config::catalog::physics;
 use crate::config::ids::ids;
 use crate::config::{Gpu, MissingFigure};
 use crate::efficiency::Answer;
@@ -60,10 +60,10 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    pub fn of(count: &Count, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
+    pub fn of(count: &Count, gpu: &Gpu) -> Result<Self, MissingFigure> {
         let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
-        let launch = physics.launch_floor;
+        let launch = physics().launch_floor;
         let time = count.ideal(gpu, launch)?;
         let limit = match time {
             time if time == compute => Resource::Compute,
@@ -135,14 +135,9 @@ impl KernelTime {
     }
 
     /// Kernels without a model: operand bytes over the streaming bandwidth, plus a constant.
-    pub fn streaming(
-        count: &Count,
-        ideal: &Ideal,
-        gpu: &Gpu,
-        physics: &Physics,
-    ) -> Result<Self, MissingFigure> {
-        let moving = count.operands / (gpu.bandwidth()? * physics.streaming_share);
-        let time = (moving + physics.streaming_latency).max(ideal.time);
+    pub fn streaming(count: &Count, ideal: &Ideal, gpu: &Gpu) -> Result<Self, MissingFigure> {
+        let moving = count.operands / (gpu.bandwidth()? * physics().streaming_share);
+        let time = (moving + physics().streaming_latency).max(ideal.time);
         Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
     }
 
@@ -153,9 +148,9 @@ impl KernelTime {
     }
 
     /// Indexer scores and top-k selection: by their bytes, or by the share of peak such kernels reach.
-    pub fn scores(count: &Count, ideal: &Ideal, gpu: &Gpu, physics: &Physics) -> Result<Self, MissingFigure> {
-        let streaming = Self::streaming(count, ideal, gpu, physics)?;
-        let computing = ideal.compute * (1.0 / physics.score_share) + physics.streaming_latency;
+    pub fn scores(count: &Count, ideal: &Ideal, gpu: &Gpu) -> Result<Self, MissingFigure> {
+        let streaming = Self::streaming(count, ideal, gpu)?;
+        let computing = ideal.compute * (1.0 / physics().score_share) + physics().streaming_latency;
         Ok(Self { time: streaming.time.max(computing), ..streaming })
     }
 

@@ -68,7 +68,7 @@ fn busy(family: Option<Family>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::{catalog, constants};
+    use crate::config::catalog::catalog;
     use crate::config::{Dtype, Scenario, check};
     use crate::kernels::{Gemm, Op};
 
@@ -81,7 +81,7 @@ mod tests {
     fn ideal(setup: &Setup, m: u64) -> Ideal {
         let op = Op::Gemm(Gemm { m, n: 8192, k: 8192, weights: Dtype::Bf16 });
         let count = op.count(&setup.gpu).expect("complete");
-        Ideal::of(&count, &setup.gpu, &constants().physics().expect("complete")).expect("complete")
+        Ideal::of(&count, &setup.gpu).expect("complete")
     }
 
     #[test]

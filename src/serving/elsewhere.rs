@@ -47,7 +47,7 @@ pub fn elsewhere(
             found[at][line].tile = least_waste(planned, own);
             for engine in engines.iter().filter(|engine| is_comparable(&planned.call.op, own, engine)) {
                 let setup = Setup { engine: launching(own, engine), ..own.clone() };
-                if let Ok(call) = planned.on(&setup, &plan.physics, &mut rows) {
+                if let Ok(call) = planned.on(&setup, &mut rows) {
                     asked.push(OtherCall { pass: at, line, setup, name: &engine.name, call });
                 }
             }
@@ -55,7 +55,7 @@ pub fn elsewhere(
     }
     let efficiencies = ask(&rows)?;
     for OtherCall { pass, line, setup, name, call } in asked {
-        let time = call.time(&setup, &plan.physics, &efficiencies);
+        let time = call.time(&setup, &efficiencies);
         let learned = time.filter(|time| time.provenance == Provenance::Learned);
         let held = &mut found[pass][line].engine;
         if let Some(time) = learned

@@ -85,7 +85,7 @@ impl Finisher<'_> {
 
     /// A step's seconds, and the joules of one GPU per stage.
     fn spent(&self, step: &PlannedStep) -> Option<(f64, f64)> {
-        let finished = step.finish(self.setup(), &self.plan.physics, self.efficiencies)?;
+        let finished = step.finish(self.setup(), self.efficiencies)?;
         Some((finished.time.total().0, finished.joules.0))
     }
 
@@ -94,7 +94,7 @@ impl Finisher<'_> {
     }
 
     fn pass_of(&self, setup: &Setup, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
-        let finished = step.finish(setup, &self.plan.physics, self.efficiencies)?;
+        let finished = step.finish(setup, self.efficiencies)?;
         Some(breakdown(setup, step, &finished, phase))
     }
 
@@ -108,7 +108,7 @@ impl Finisher<'_> {
             joules.push((*step as f64, spent));
         }
         let setup = self.setup();
-        let (osl, steps) = (f64::from(setup.osl), f64::from(setup.osl.saturating_sub(1)));
+        let (osl, steps) = (f64::from(setup.workload.osl), f64::from(setup.workload.osl.saturating_sub(1)));
         // Below 1 with accepted drafts.
         let per_token = if steps > 0.0 { setup.decode_steps() / steps } else { 1.0 };
         let tpot = (!curve.is_empty()).then(|| Seconds(mean_over_steps(&curve, steps) * per_token));
@@ -139,7 +139,7 @@ impl Finisher<'_> {
 
     fn served(&self, served: &Served, runner: &Runner, mut report: Report) -> Option<Report> {
         report.passes.push(self.pass_of(self.setup().computing(), &served.prompt, Phase::Prefill)?);
-        let run = runner.calibrated(self.setup().load);
+        let run = runner.calibrated(self.setup().workload.load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
         let of_rank = decoding / f64::from(self.setup().pp * self.setup().dp);
         if let Some(step) = nearest(&served.decode, of_rank) {
@@ -165,7 +165,7 @@ impl Finisher<'_> {
             waiting: metrics.waiting,
             power: run.power,
         });
-        if self.setup().load.is_rate() {
+        if self.setup().workload.load.is_rate() {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
         report.issues.extend(self.saturated(&run));
@@ -189,7 +189,7 @@ impl Finisher<'_> {
                     format!("at least {} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
             },
         );
-        Some(Issue::warning(setup.load.size(), text))
+        Some(Issue::warning(setup.workload.load.size(), text))
     }
 
     fn headline(&self, means: Means) -> Headline {

@@ -1,6 +1,5 @@
 //! Whether a setup fits in memory, what bounds it, and the smallest change that makes it fit.
 
-use crate::config::catalog::Physics;
 use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
 use crate::units::{Bytes, GIB, count};
@@ -21,13 +20,13 @@ pub struct Demand {
 
 impl Demand {
     pub fn of(setup: &Setup) -> Self {
-        let sequence_tokens = setup.longest_sequence() + f64::from(setup.drafts.drafted);
-        match setup.load {
+        let sequence_tokens = setup.longest_sequence() + f64::from(setup.workload.drafts.drafted);
+        match setup.workload.load {
             Load::Batch(_) => {
                 let tokens = |prompts: &[u32]| prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
                 let prompts = prompts_of_one_replica(setup);
                 let step_tokens = tokens(&prompts_of_one_rank(setup));
-                let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.osl);
+                let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.workload.osl);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
             _ => {
@@ -45,9 +44,9 @@ impl Demand {
 
 /// The most requests in flight on all replicas; `None` if that follows from step times.
 fn most_in_flight(setup: &Setup) -> Option<u32> {
-    match setup.load {
+    match setup.workload.load {
         Load::Concurrency(all) | Load::Offline(all) | Load::Sessions(all) | Load::Batch(all) => Some(all),
-        Load::Burst(all) => Some(setup.max_in_flight.map_or(all, |most| most.min(all))),
+        Load::Burst(all) => Some(setup.workload.max_in_flight.map_or(all, |most| most.min(all))),
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => None,
     }
 }
@@ -70,9 +69,9 @@ fn shared(clients: u32, parts: u32) -> (f64, f64) {
 
 /// The prompts of a batch on the most loaded replica, assigned round-robin. Empty if the load is not a batch.
 pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
-    let Load::Batch(size) = setup.load else { return Vec::new() };
+    let Load::Batch(size) = setup.workload.load else { return Vec::new() };
     let replicas = setup.replicas.max(1) as usize;
-    match setup.prompts.as_slice() {
+    match setup.workload.isl.each() {
         [one] => vec![*one; (size as usize).div_ceil(replicas).max(1)],
         each => {
             let of = |replica| each.iter().copied().skip(replica).step_by(replicas).collect::<Vec<_>>();
@@ -90,7 +89,7 @@ pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
 /// Mean KV cache tokens held per request: an engine that never evicts reserves the whole sequence, others fill it
 /// gradually.
 pub fn tokens_held(setup: &Setup) -> f64 {
-    let (isl, osl) = (setup.mean_prompt(), f64::from(setup.osl));
+    let (isl, osl) = (setup.mean_prompt(), f64::from(setup.workload.osl));
     match setup.engine.scheduler.batching {
         Batching::InFlight => isl + osl,
         Batching::MixedChunks | Batching::PrefillFirst => isl + osl / 2.0,
@@ -100,7 +99,6 @@ pub fn tokens_held(setup: &Setup) -> f64 {
 /// The number of requests that run at once on a replica, or `None` if it does not fit; with issues.
 pub fn verdict(
     setup: &Setup,
-    physics: &Physics,
     demand: &Demand,
     memory: &Memory,
 ) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
@@ -116,7 +114,7 @@ pub fn verdict(
             memory.usable.print(),
             setup.gpu.name,
             may_start(memory, sequence),
-            smallest_change(setup, physics, demand)?,
+            smallest_change(setup, demand)?,
         );
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
     }
@@ -130,20 +128,20 @@ pub fn verdict(
             memory.kv_room.print(),
             count(kv_tokens),
             may_start(memory, sequence),
-            smallest_change(setup, physics, demand)?,
+            smallest_change(setup, demand)?,
         );
-        let field = if setup.session().is_some() { Field::Turns } else { Field::Isl };
+        let field = if setup.workload.session().is_some() { Field::Turns } else { Field::Isl };
         return Ok((None, vec![Issue::error(field, text)]));
     }
     let served = |clients: Option<f64>| {
         let (running, issues) = loop_verdict(setup, memory, clients);
         (Some(running), issues)
     };
-    let (running, mut issues) = match setup.load {
-        Load::Batch(_) => batch_verdict(setup, physics, demand, memory)?,
+    let (running, mut issues) = match setup.workload.load {
+        Load::Batch(_) => batch_verdict(setup, demand, memory)?,
         _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
-    if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
+    if matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
         // Waiting is the point of these loads.
         issues.retain(Issue::is_error);
     }
@@ -192,7 +190,6 @@ fn may_start(memory: &Memory, needed: Bytes) -> String {
 
 fn batch_verdict(
     setup: &Setup,
-    physics: &Physics,
     demand: &Demand,
     memory: &Memory,
 ) -> Result<(Option<f64>, Vec<Issue>), MissingFigure> {
@@ -207,7 +204,7 @@ fn batch_verdict(
         memory.kv_needed.print(),
         memory.kv_room.print(),
         count(largest),
-        smallest_change(setup, physics, demand)?,
+        smallest_change(setup, demand)?,
     );
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
@@ -215,7 +212,7 @@ fn batch_verdict(
 /// Sequences a rank may run, leaving room for their tokens in a step that also holds prompts.
 fn slots(setup: &Setup) -> u32 {
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks | Batching::InFlight if setup.drafts.drafted > 0 => {
+        Batching::MixedChunks | Batching::InFlight if setup.workload.drafts.drafted > 0 => {
             setup.max_seqs.min(setup.token_budget / setup.tokens_verified())
         }
         _ => setup.max_seqs,
@@ -232,7 +229,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
     let mut issues = Vec::new();
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
-            (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.load.size())
+            (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.workload.load.size())
         } else {
             (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs)
         };
@@ -247,14 +244,14 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
 }
 
 /// The smallest single change that makes it fit: more tensor parallelism first, then a narrower format.
-fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<String, MissingFigure> {
+fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
-        let memory = memory(trial, physics, demand)?;
-        let needed = match trial.load {
+        let memory = memory(trial, demand)?;
+        let needed = match trial.workload.load {
             Load::Batch(_) => demand.kv_tokens,
             _ => demand.sequence_tokens,
         };
-        let ranks = if matches!(trial.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
+        let ranks = if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
     let others = setup.dp * setup.pp;

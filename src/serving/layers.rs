@@ -31,7 +31,7 @@ pub struct LayerCall {
 /// The kinds of layers of the model in `pass` of the report of `plan`.
 pub fn layers(plan: &Plan, pass: &PassReport) -> Vec<Layer> {
     let Some((setup, planned)) = plan.step_of(pass) else { return Vec::new() };
-    let kinds = step::layers(setup, &plan.physics, &planned.batch);
+    let kinds = step::layers(setup, &planned.batch);
     let layer = |(of, calls): (&Blocks, Vec<Call>)| {
         let experts = calls.iter().any(|call| call.block == Block::Experts);
         let mut part = Block::Attention;

@@ -1,7 +1,7 @@
 //! Memory of the fullest GPU, as engines measure it at start-up: weights, activations, KV cache, and the rest.
 
-use crate::config::catalog::Physics;
 use crate::config::catalog::numbers::memory::constants;
+use crate::config::catalog::physics;
 use crate::config::model::{
     Attention, Blocks, Class, Compressed, Ffn, Formats, GqaTrait, Model, Moe, Sharding, Tensor,
 };
@@ -16,7 +16,7 @@ const BF16_BYTES: f64 = 2.0;
 const F32_BYTES: f64 = 4.0;
 
 /// Memory of `setup` under `demand`, by part.
-pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memory, MissingFigure> {
+pub fn memory(setup: &Setup, demand: &Demand) -> Result<Memory, MissingFigure> {
     let total = setup.gpu.memory()?;
     let engine = &setup.engine;
     let budget = engine.budget().ok_or_else(|| MissingFigure {
@@ -29,7 +29,7 @@ pub fn memory(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<Memor
     } else {
         0.0
     };
-    let context = if budget.holds_context { physics.context } else { Bytes::ZERO };
+    let context = if budget.holds_context { physics().context } else { Bytes::ZERO };
     let before = context + Bytes(communication * GIB);
     let libraries = budget.need(&budget.libraries_gib, "memory of libraries", engine)?;
     let graphs = budget.need(&budget.graphs_gib, "memory of CUDA graphs", engine)?;
@@ -106,7 +106,7 @@ fn drafting_bytes(setup: &Setup) -> f64 {
     let hidden = f64::from(setup.model.hidden);
     let formats = setup.formats.of_drafting();
     let joined = 2.0 * hidden * hidden * BF16_BYTES;
-    f64::from(layers.min(setup.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
+    f64::from(layers.min(setup.workload.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
 }
 
 /// Bytes per rank of all layers in a group; KV projections are replicated below one head per rank, and experts are

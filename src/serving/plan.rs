@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::calibration::KnownRun;
-use crate::config::catalog::{Physics, constants};
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, check};
 use crate::efficiency::Rows;
 use crate::graph::{Batch, Phase, Sequences};
@@ -21,7 +20,6 @@ use super::table::{Tables, octaves};
 pub struct Plan {
     /// With a trace: the setup with its mean lengths, at its rate.
     pub setup: Setup,
-    pub(super) physics: Physics,
     pub(super) memory: Memory,
     /// Of the prefill workers, if any.
     pub(super) of_prefill: Option<Memory>,
@@ -107,27 +105,24 @@ fn build(
     trace: Option<Trace>,
     tables: Option<&mut Tables>,
 ) -> Result<(Plan, Rows), Vec<Issue>> {
-    let physics = physics()?;
     let replayed = match &trace {
         Some(trace) => &trace.on(setup).map_err(|issue| vec![issue])?,
         None => setup,
     };
-    steps(replayed, physics, trace, tables)
-        .map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+    steps(replayed, trace, tables).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 
 fn steps(
     setup: &Setup,
-    physics: Physics,
     trace: Option<Trace>,
     tables: Option<&mut Tables>,
 ) -> Result<(Plan, Rows), MissingFigure> {
     let demand = Demand::of(setup);
-    let mut memory = memory(setup, &physics, &demand)?;
-    let (mut running, mut issues) = fit::verdict(setup, &physics, &demand, &memory)?;
+    let mut memory = memory(setup, &demand)?;
+    let (mut running, mut issues) = fit::verdict(setup, &demand, &memory)?;
     let of_prefill = match &setup.prefill {
         Some(pool) => {
-            let (own, fits, found) = of_workers(&pool.setup, &physics)?;
+            let (own, fits, found) = of_workers(&pool.setup)?;
             issues.extend(found);
             running = running.filter(|_| fits);
             Some(own)
@@ -135,28 +130,28 @@ fn steps(
         None => None,
     };
     let mut rows = Rows::default();
-    let steps = match (running, setup.load) {
+    let steps = match (running, setup.workload.load) {
         (None, _) => None,
-        (Some(_), Load::Batch(size)) => Some(Steps::Offline(offline(setup, &physics, size, &mut rows)?)),
+        (Some(_), Load::Batch(size)) => Some(Steps::Offline(offline(setup, size, &mut rows)?)),
         (Some(running), load) => {
             let run;
-            (run, rows) = RunPlan::new(setup, &physics, &memory, of_prefill.as_ref(), trace, tables)?;
+            (run, rows) = RunPlan::new(setup, &memory, of_prefill.as_ref(), trace, tables)?;
             if matches!(load, Load::Concurrency(_) | Load::Burst(_) | Load::Offline(_) | Load::Sessions(_)) {
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
             }
-            let prompt = prompt_alone(setup.computing(), &physics, &mut rows)?;
-            let decode = decode_steps(setup, &physics, running, &mut rows)?;
+            let prompt = prompt_alone(setup.computing(), &mut rows)?;
+            let decode = decode_steps(setup, running, &mut rows)?;
             Some(Steps::Served(Box::new(Served { run, prompt, decode })))
         }
     };
-    Ok((Plan { setup: setup.clone(), physics, memory, of_prefill, issues, steps }, rows))
+    Ok((Plan { setup: setup.clone(), memory, of_prefill, issues, steps }, rows))
 }
 
 /// Memory of a prefill worker, whether it fits, and issues. Its queue determines how many requests run at once.
-fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Issue>), MissingFigure> {
+fn of_workers(setup: &Setup) -> Result<(Memory, bool, Vec<Issue>), MissingFigure> {
     let demand = Demand::of(setup);
-    let memory = memory(setup, physics, &demand)?;
-    let (running, issues) = fit::verdict(setup, physics, &demand, &memory)?;
+    let memory = memory(setup, &demand)?;
+    let (running, issues) = fit::verdict(setup, &demand, &memory)?;
     let relevant = |issue: &Issue| issue.is_error() || issue.field == Field::MemoryShare;
     let named = |issue: Issue| {
         let field = check::of_workers(issue.field).unwrap_or(issue.field);
@@ -167,16 +162,11 @@ fn of_workers(setup: &Setup, physics: &Physics) -> Result<(Memory, bool, Vec<Iss
 
 /// Device memory of the fullest GPU of `setup`.
 pub fn memory_of(setup: &Setup) -> Result<Memory, Vec<Issue>> {
-    let found = memory(setup, &physics()?, &Demand::of(setup));
+    let found = memory(setup, &Demand::of(setup));
     found.map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
 }
 
-fn physics() -> Result<Physics, Vec<Issue>> {
-    let incomplete = || vec![Issue::error(Field::Data, "the catalog of constants is incomplete")];
-    constants().physics().ok_or_else(incomplete)
-}
-
-fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Result<Offline, MissingFigure> {
+fn offline(setup: &Setup, size: u32, rows: &mut Rows) -> Result<Offline, MissingFigure> {
     let prompts = fit::prompts_of_one_rank(setup);
     let mut first = Batch::prefill(&prompts);
     for group in &mut first.sequences {
@@ -185,9 +175,9 @@ fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Resu
     }
     let all = fit::prompts_of_one_replica(setup);
     let computed: u64 = all.iter().map(|&prompt| u64::from(prompt) - cached(setup, u64::from(prompt))).sum();
-    let prefill = PlannedStep::beginning(setup, physics, first.pooling(computed), rows)?;
+    let prefill = PlannedStep::beginning(setup, first.pooling(computed), rows)?;
     let verified = all.len() as u64 * u64::from(setup.tokens_verified());
-    let last = u64::from(setup.osl.saturating_sub(1));
+    let last = u64::from(setup.workload.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
         .into_iter()
         .map(|step| {
@@ -195,38 +185,37 @@ fn offline(setup: &Setup, physics: &Physics, size: u32, rows: &mut Rows) -> Resu
             for group in &mut batch.sequences {
                 *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
-            let batch = batch.verifying(setup.drafts.drafted).pooling(verified);
-            Ok((step, PlannedStep::new(setup, physics, batch, rows)?))
+            let batch = batch.verifying(setup.workload.drafts.drafted).pooling(verified);
+            Ok((step, PlannedStep::new(setup, batch, rows)?))
         })
         .collect::<Result<_, _>>()?;
     Ok(Offline { requests: f64::from(size), prefill, decode })
 }
 
 /// One prompt, or as much of it as a step takes, on one rank.
-fn prompt_alone(setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<PlannedStep, MissingFigure> {
+fn prompt_alone(setup: &Setup, rows: &mut Rows) -> Result<PlannedStep, MissingFigure> {
     let isl = prompt_of(setup);
     let cached = cached(setup, isl);
     let new = (isl - cached).min(u64::from(setup.token_budget).max(1));
     let batch = Batch::of(Sequences { count: 1, new, past: cached });
     let ranks = if new <= replica::mixed_graph(setup) { u64::from(setup.dp) } else { 1 };
-    PlannedStep::beginning(setup, physics, batch.pooling(ranks * new), rows)
+    PlannedStep::beginning(setup, batch.pooling(ranks * new), rows)
 }
 
 /// Decode steps half-way through the output, for up to `running` sequences.
 fn decode_steps(
     setup: &Setup,
-    physics: &Physics,
     running: f64,
     rows: &mut Rows,
 ) -> Result<Vec<(u64, PlannedStep)>, MissingFigure> {
-    if setup.osl < 2 {
+    if setup.workload.osl < 2 {
         return Ok(Vec::new());
     }
-    let past = prompt_of(setup) + u64::from(setup.osl) / 2;
+    let past = prompt_of(setup) + u64::from(setup.workload.osl) / 2;
     let most = (running / f64::from(setup.pp * setup.dp)).ceil().max(1.0) as u64;
     let step = |count| {
-        let batch = Batch::decode(count, past).verifying(setup.drafts.drafted);
-        Ok((count, PlannedStep::new(setup, physics, batch, rows)?))
+        let batch = Batch::decode(count, past).verifying(setup.workload.drafts.drafted);
+        Ok((count, PlannedStep::new(setup, batch, rows)?))
     };
     sizes(most).into_iter().map(step).collect()
 }
@@ -237,7 +226,7 @@ fn sizes(most: u64) -> Vec<u64> {
 }
 
 fn prompt_of(setup: &Setup) -> u64 {
-    u64::from(setup.prompts.first().copied().unwrap_or(1))
+    u64::from(setup.workload.isl.each().first().copied().unwrap_or(1))
 }
 
 /// Prompt tokens in the prefix cache.

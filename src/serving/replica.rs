@@ -34,7 +34,7 @@ fn captures_prompts(setup: &Setup) -> bool {
     let indexed =
         |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
     setup.dp * setup.pp == 1
-        && setup.drafts.drafted == 0
+        && setup.workload.drafts.drafted == 0
         && setup.model.encoder.is_none()
         && !setup.gpu.arch.is_amd()
         && !setup.model.blocks.iter().any(indexed)
@@ -60,10 +60,10 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
         },
-        cached_share: setup.cached_share,
-        history_cached: setup.turns.history_cached,
+        cached_share: setup.workload.cached_share,
+        history_cached: setup.workload.turns.history_cached,
         host: host_cache(setup, memory),
-        drafts: setup.drafts,
+        drafts: setup.workload.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
         graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup.max_seqs)),

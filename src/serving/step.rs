@@ -1,6 +1,6 @@
 //! One engine step: planned as counted calls, finished as times.
 
-use crate::config::catalog::Physics;
+use crate::config::catalog::physics;
 use crate::config::kernels::{KernelName, LatentKernel};
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
@@ -49,36 +49,29 @@ pub struct FinishedStep {
 
 impl PlannedStep {
     /// Counts every call of one pass of `batch` and adds their rows.
-    pub fn new(
-        setup: &Setup,
-        physics: &Physics,
-        batch: Batch,
-        rows: &mut Rows,
-    ) -> Result<Self, MissingFigure> {
-        let calls = pass(&setup.model, &layout(setup, physics), &batch);
-        Self::of_calls(calls, setup, physics, batch, rows)
+    pub fn new(setup: &Setup, batch: Batch, rows: &mut Rows) -> Result<Self, MissingFigure> {
+        let calls = pass(&setup.model, &layout(setup), &batch);
+        Self::of_calls(calls, setup, batch, rows)
     }
 
     /// The calls of one pass of `batch` whose time depends on `scope`.
     pub fn of_scope(
         setup: &Setup,
-        physics: &Physics,
         batch: Batch,
         rows: &mut Rows,
         scope: Scope,
     ) -> Result<Self, MissingFigure> {
-        let calls = pass_of(&setup.model, &layout(setup, physics), &batch, scope);
-        Self::of_calls(calls, setup, physics, batch, rows)
+        let calls = pass_of(&setup.model, &layout(setup), &batch, scope);
+        Self::of_calls(calls, setup, batch, rows)
     }
 
     fn of_calls(
         calls: Vec<Call>,
         setup: &Setup,
-        physics: &Physics,
         batch: Batch,
         rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let plan = |call| PlannedCall::new(call, setup, physics, rows);
+        let plan = |call| PlannedCall::new(call, setup, rows);
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
@@ -88,27 +81,27 @@ impl PlannedStep {
     }
 
     /// Kernels that a pass launches without a CUDA graph, for any batch.
-    pub fn launches(setup: &Setup, physics: &Physics) -> f64 {
-        launches(&pass(&setup.model, &layout(setup, physics), &Batch::prefill(&[1])))
+    pub fn launches(setup: &Setup) -> f64 {
+        launches(&pass(&setup.model, &layout(setup), &Batch::prefill(&[1])))
     }
 
     /// Those of them that a graph of a step with prompts leaves out: attention, and what else depends on lengths.
-    pub fn launches_between(setup: &Setup, physics: &Physics) -> f64 {
+    pub fn launches_between(setup: &Setup) -> f64 {
         let scope = Scope::Lengths(Phase::Prefill);
-        launches(&pass_of(&setup.model, &layout(setup, physics), &Batch::prefill(&[1]), scope))
+        launches(&pass_of(&setup.model, &layout(setup), &Batch::prefill(&[1]), scope))
     }
 
     /// The time of all calls in sequence. `None` if `efficiencies` does not answer some of them.
-    pub fn kernels(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Seconds> {
-        Some(Seconds(self.spent(setup, physics, efficiencies)?.seconds))
+    pub fn kernels(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Seconds> {
+        Some(Seconds(self.spent(setup, efficiencies)?.seconds))
     }
 
     /// The same, with the energy of one GPU per stage beyond idle power.
-    pub fn spent(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Spent> {
+    pub fn spent(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Spent> {
         let draw = PowerModel::of(setup).ok();
         let mut all = Spent::default();
         for call in &self.calls {
-            let time = call.time(setup, physics, efficiencies)?.time;
+            let time = call.time(setup, efficiencies)?.time;
             let count = call.call.count as f64;
             all.seconds += time.0 * count;
             all.joules += call.joules(draw.as_ref(), time).0 * count;
@@ -118,17 +111,9 @@ impl PlannedStep {
 
     /// Times every call. `None` if `efficiencies` does not answer some of them, or the engine's record lacks its
     /// host times.
-    pub fn finish(
-        &self,
-        setup: &Setup,
-        physics: &Physics,
-        efficiencies: &Efficiencies,
-    ) -> Option<FinishedStep> {
-        let times = self
-            .calls
-            .iter()
-            .map(|call| call.time(setup, physics, efficiencies))
-            .collect::<Option<Vec<_>>>()?;
+    pub fn finish(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<FinishedStep> {
+        let times =
+            self.calls.iter().map(|call| call.time(setup, efficiencies)).collect::<Option<Vec<_>>>()?;
         let draw = PowerModel::of(setup).ok();
         let launched = self.calls.iter().zip(&times);
         let spent = |(call, time): (&PlannedCall, &KernelTime)| {
@@ -158,9 +143,9 @@ impl PlannedStep {
 }
 
 /// Physical lower bound for one pass of `batch`: every call at its ideal, in sequence.
-pub fn ideal(setup: &Setup, physics: &Physics, batch: &Batch) -> Result<Seconds, MissingFigure> {
+pub fn ideal(setup: &Setup, batch: &Batch) -> Result<Seconds, MissingFigure> {
     let mut time = Seconds::ZERO;
-    for call in pass(&setup.model, &layout(setup, physics), batch).iter().filter(|call| !call.overlapped) {
+    for call in pass(&setup.model, &layout(setup), batch).iter().filter(|call| !call.overlapped) {
         let one = match &call.op {
             Op::Collective(collective) => collective::least(collective, &setup.gpu)?,
             op => op.count(&setup.gpu)?.ideal(&setup.gpu, Seconds::ZERO)?,
@@ -175,12 +160,12 @@ fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> f64 {
 }
 
 /// The calls of each kind of layer in a pass of `batch`, in the order of the model's kinds.
-pub fn layers(setup: &Setup, physics: &Physics, batch: &Batch) -> Vec<Vec<Call>> {
-    graph::layers(&setup.model, &layout(setup, physics), batch)
+pub fn layers(setup: &Setup, batch: &Batch) -> Vec<Vec<Call>> {
+    graph::layers(&setup.model, &layout(setup), batch)
 }
 
 /// The layout of `setup` over its GPUs, and its engine's choices.
-fn layout(setup: &Setup, physics: &Physics) -> Layout {
+fn layout(setup: &Setup) -> Layout {
     let variants = setup.engine.variants_on(setup.gpu.arch);
     let latent = variants.map(|choice| &choice.latent_prefill).filter(|named| !named.is_empty());
     let block = variants.is_some_and(|choice| !choice.block_decode.is_empty());
@@ -198,27 +183,27 @@ fn layout(setup: &Setup, physics: &Physics) -> Layout {
         older_delta_rules: setup.engine.computes_older_delta_rules,
         latent_blocks: latent.is_none() && block,
         absorbed_prompts: latent.and_then(KernelName::id).is_some_and(LatentKernel::absorbs_prompts),
-        drafted: setup.drafts.drafted,
-        routing: Routing::PowerLaw(physics.expert_popularity),
+        drafted: setup.workload.drafts.drafted,
+        routing: Routing::PowerLaw(physics().expert_popularity),
     }
 }
 
 impl PlannedCall {
-    fn new(call: Call, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
+    fn new(call: Call, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
-            let timed = collective_time(collective, setup, physics)?;
+            let timed = collective_time(collective, setup)?;
             return Ok(Self { call, count: Count::default(), ideal: None, timing: Timing::Timed(timed) });
         }
         let count = call.op.count(gpu)?;
-        let ideal = Some(Ideal::of(&count, gpu, physics)?);
-        let place = rows.ask(&call.op, count.stored, setup, physics.launch_floor)?;
+        let ideal = Some(Ideal::of(&count, gpu)?);
+        let place = rows.ask(&call.op, count.stored, setup, physics().launch_floor)?;
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 
     /// The same call on another setup, with its engine's kernel.
-    pub fn on(&self, setup: &Setup, physics: &Physics, rows: &mut Rows) -> Result<Self, MissingFigure> {
-        Self::new(self.call.clone(), setup, physics, rows)
+    pub fn on(&self, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
+        Self::new(self.call.clone(), setup, rows)
     }
 
     /// Timed by the model of another kind of attention: latent for compressed keys, windowed for selected blocks of
@@ -246,15 +231,15 @@ impl PlannedCall {
     }
 
     /// `None` if `efficiencies` does not answer it.
-    pub fn time(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
-        let time = self.uncapped(setup, physics, efficiencies)?;
+    pub fn time(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<KernelTime> {
+        let time = self.uncapped(setup, efficiencies)?;
         let capped =
             setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal.as_ref()?)));
         Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
     }
 
     /// The time, with a power cap affecting only the clock.
-    fn uncapped(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<KernelTime> {
+    fn uncapped(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let ideal = match (&self.ideal, &self.timing) {
             (Some(ideal), _) => ideal,
             (None, Timing::Timed(timed)) => {
@@ -280,11 +265,11 @@ impl PlannedCall {
                 Some(KernelTime::learned(&self.count, ideal, answer, adjusted, seen))
             }
             None if matches!(self.call.op, Op::Scores(_)) => {
-                KernelTime::scores(&self.count, ideal, &setup.gpu, physics).ok()
+                KernelTime::scores(&self.count, ideal, &setup.gpu).ok()
             }
             None => match self.call.op.closed_form(&setup.gpu).ok()? {
                 Some(time) => Some(KernelTime::closed_form(&self.count, ideal, time)),
-                None => KernelTime::streaming(&self.count, ideal, &setup.gpu, physics).ok(),
+                None => KernelTime::streaming(&self.count, ideal, &setup.gpu).ok(),
             },
         }
     }
@@ -297,15 +282,11 @@ fn clock_ratio(setup: &Setup) -> f64 {
 
 /// A collective's time. Its ideal is the bytes each GPU must send over its links, unless a reducing switch was
 /// measured to need less.
-fn collective_time(
-    collective: &Collective,
-    setup: &Setup,
-    physics: &Physics,
-) -> Result<KernelTime, MissingFigure> {
+fn collective_time(collective: &Collective, setup: &Setup) -> Result<KernelTime, MissingFigure> {
     let found = collective::time(collective, &setup.gpu, &setup.engine.id)?;
-    let time = found.seconds.max(physics.launch_floor);
+    let time = found.seconds.max(physics().launch_floor);
     let sent = collective::least(collective, &setup.gpu)?;
-    let ideal = sent.max(physics.launch_floor).min(time);
+    let ideal = sent.max(physics().launch_floor).min(time);
     let provenance = if found.measured { Provenance::Measured } else { Provenance::Fixed };
     Ok(KernelTime {
         ideal,

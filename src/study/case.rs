@@ -7,7 +7,7 @@ use super::rank::Beats;
 use crate::calibration::KnownRun;
 use crate::config::catalog::Catalog;
 use crate::config::{Issue, Scenario, Setup, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::graph::Phase;
 use crate::serving::report::{Headline, PassReport};
 use crate::serving::{Alternative, Report, elsewhere, finish, plan};
@@ -60,7 +60,7 @@ impl Case {
         match setup.as_ref().map(plan) {
             Some(Ok((plan, rows))) => {
                 let plan = plan.calibrated_on(own);
-                let answered = finish(&plan, &ask(&rows)?).ok_or("the models did not answer every row")?;
+                let answered = finish(&plan, &ask(&rows)?).ok_or(UNANSWERED)?;
                 if looks_elsewhere {
                     others = elsewhere(&plan, &answered, &catalog.engines.engines, &ask)?;
                 }

@@ -9,7 +9,7 @@ use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::serving::{Alternative, Report};
 use crate::study::words;
-use crate::units::{Bytes, Flops, Order, Seconds, count, percent};
+use crate::units::{Bytes, Flops, Order, Seconds, count, counted, percent};
 
 /// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 1e-3;
@@ -270,7 +270,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     let text = format!(
         "Decoding {} at once uses {} of {}, the bottleneck. The rate is for all replicas between prefills; \
         larger batches reach more.",
-        words::counted(decode.sequences as f64, "sequence"),
+        counted(decode.sequences as f64, "sequence"),
         percent(least / decode.time),
         match limit {
             // Its capacity is another matter.
@@ -290,7 +290,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
 fn decoded_per_s(setup: &Setup, pass: &PassReport, step: Seconds) -> f64 {
     let steps = setup.decode_steps();
     // More than one with accepted drafts.
-    let per_step = if steps > 0.0 { f64::from(setup.osl.saturating_sub(1)) / steps } else { 1.0 };
+    let per_step = if steps > 0.0 { f64::from(setup.workload.osl.saturating_sub(1)) / steps } else { 1.0 };
     let batches = f64::from(setup.replicas * setup.dp * setup.pp);
     pass.sequences as f64 * per_step * batches / step.0
 }

@@ -4,7 +4,7 @@ use super::{Case, Span};
 use crate::calibration::{Standing, UncertainFigure};
 use crate::chart::{Axis, Line, Panel, Tone, Unit};
 use crate::serving::report::Headline;
-use crate::units::{count, fixed};
+use crate::units::fixed;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
@@ -90,11 +90,6 @@ impl Metric {
         let y = Axis::new(self.name, self.unit, self.unit == Unit::Seconds);
         (!lines.is_empty()).then(|| Panel { y, lines, ..Panel::default() })
     }
-}
-
-/// `1 client`, `8 clients`.
-pub fn clients(number: f64) -> String {
-    format!("{} client{}", count(number), if number == 1.0 { "" } else { "s" })
 }
 
 /// The cells of `columns` in a row: each value with its change from `base`, or why there is no answer.

@@ -214,7 +214,7 @@ impl Study {
     /// models.
     pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
         if let Some(plans) = &mut self.plans {
-            return plans.step(ask);
+            return plans.step(&ask);
         }
         let Some(case) = self.cases.get_mut(self.done) else { return Ok(false) };
         let own = match self.calibrated_on.take() {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, clients};
+use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT};
 use super::rank::{self, SURE};
 use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::link::Link;
 use crate::config::{Load, Scenario};
-use crate::units::{Order, chance, count};
+use crate::units::{Order, chance, count, counted};
 
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -77,7 +77,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let known = best.iter().zip(&sure).filter_map(|(point, sure)| Some((*point, (*sure)?)));
     let closest = known.filter(|(_, sure)| *sure < SURE).min_by(|(_, one), (_, other)| one.total_cmp(other));
     blocks.extend(closest.and_then(|(point, sure)| {
-        let load = clients(point.case.scenario.workload.load.amount());
+        let load = counted(point.case.scenario.workload.load.amount(), "client");
         let name = format!(
             "To settle the frontier, measure {} with {load}: {} sure to be on it",
             point.case.name,
@@ -161,7 +161,7 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
             PER_GPU.print(case),
             PER_USER.print(case),
             case.name,
-            clients(load),
+            counted(load, "client"),
         )
     };
     let ends = [best.first(), best.last()].into_iter().flatten().map(end).collect::<Vec<_>>();

@@ -5,7 +5,7 @@ use crate::config::{Arch, Dtype, Field, Load, Setup, catalog};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
-use crate::units::{count, decimal, fixed};
+use crate::units::{count, counted, decimal, fixed};
 
 /// `38 % longer`, `0.3 % shorter`.
 pub fn longer(factor: f64) -> String {
@@ -48,11 +48,6 @@ pub fn named(field: Field, id: &str) -> &str {
     name.map_or(id, |name| name)
 }
 
-/// `1 client`, `2,000 clients`.
-pub fn counted(amount: f64, one: &str) -> String {
-    format!("{} {one}{}", count(amount), if amount == 1.0 { "" } else { "s" })
-}
-
 pub fn load(load: Load) -> String {
     let amount = count(load.amount());
     let many = |one: &str| counted(load.amount(), one);
@@ -86,8 +81,7 @@ pub fn prompts(lengths: &[u32]) -> String {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => shown.concat(),
     };
-    let plural = if lengths.len() == 1 { "" } else { "s" };
-    format!("{} prompt{plural}: {list} tokens", lengths.len())
+    format!("{}: {list} tokens", counted(lengths.len() as f64, "prompt"))
 }
 
 pub fn arch(arch: Arch) -> &'static str {

@@ -170,6 +170,12 @@ pub fn count(value: f64) -> String {
     digits(value)
 }
 
+/// `1 client`, `8 clients`.
+pub fn counted(amount: impl Into<f64>, one: &str) -> String {
+    let amount = amount.into();
+    format!("{} {one}{}", count(amount), if amount == 1.0 { "" } else { "s" })
+}
+
 /// `value` rounded to this many significant digits. Zero, negative and non-finite numbers are unchanged.
 pub fn significant(value: f64, digits: i32) -> f64 {
     let step = 10f64.powf(value.log10().floor() - f64::from(digits - 1));

@@ -10,6 +10,6 @@ pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
 pub use chance::{chance, doubt, judged, sure};
-pub use format::{Printed, cents, count, decimal, fixed, percent, ratio, significant};
+pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
 pub use order::Order;
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};

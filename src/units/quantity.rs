@@ -117,7 +117,7 @@ impl Dollars {
 }
 
 impl Seconds {
-    pub fn from_micros(micros: f64) -> Self {
+    pub const fn from_micros(micros: f64) -> Self {
         Self(micros * 1e-6)
     }
 

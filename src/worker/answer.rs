@@ -3,7 +3,7 @@
 use super::protocol::{Answered, Ask, Swept};
 use super::view::{self, Beside};
 use crate::config::{Issue, Scenario, catalog, check, link};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
 use crate::serving::table::Tables;
 use crate::serving::{answer, plan_among};
@@ -47,7 +47,7 @@ pub fn of(
     };
     let (own, of_runs) = own_runs.of(&link.runs, catalog(), models)?;
     let plan = plan.calibrated_on(&own);
-    let (report, runner) = answer(&plan, &efficiencies).ok_or("the models did not answer every row")?;
+    let (report, runner) = answer(&plan, &efficiencies).ok_or(UNANSWERED)?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
     let issues = [found, report.issues, of_runs].concat();
     let bands = report.calibrated.map(|calibrated| calibrated.bands);

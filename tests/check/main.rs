@@ -57,7 +57,7 @@ fn acceptance_counts_only_with_drafts_and_is_asked_for() {
             (scenario.workload.drafts.drafted, scenario.workload.drafts.accepted) = (drafted, accepted);
         });
         (
-            setup.map(|setup| setup.drafts.accepted),
+            setup.map(|setup| setup.workload.drafts.accepted),
             issues.iter().filter(|issue| issue.field == Field::Accepted).count(),
         )
     };
@@ -72,7 +72,10 @@ fn the_default_scenario_resolves_to_catalog_figures() {
     let (setup, issues) = checked(|_| ());
     assert_eq!(issues, []);
     let setup = setup.unwrap();
-    assert_eq!((setup.model.layers(), setup.weights, setup.prompts), (32, Dtype::Bf16, vec![1024]));
+    assert_eq!(
+        (setup.model.layers(), setup.weights, setup.workload.isl),
+        (32, Dtype::Bf16, Lengths::Fixed(1024))
+    );
     assert_eq!(Some(f64::from(setup.token_budget)), setup.engine.scheduler.limits_on(&setup.gpu, 1).0.0);
     assert_eq!(Some(setup.sustained), setup.gpu.sustained_clock.0);
 }

@@ -17,8 +17,8 @@ fn workers_are_a_setup_of_their_own() {
     let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
     let pool = setup.prefill.as_ref().expect("workers");
     assert_eq!((setup.gpus(), setup.gpus_per_replica(), pool.setup.gpus()), (60, 48, 12));
-    assert_eq!((pool.setup.replicas, pool.setup.dp, pool.setup.osl), (3, 4, 1));
-    assert_eq!((pool.setup.token_budget, setup.osl), (4096, Scenario::default().workload.osl));
+    assert_eq!((pool.setup.replicas, pool.setup.dp, pool.setup.workload.osl), (3, 4, 1));
+    assert_eq!((pool.setup.token_budget, setup.workload.osl), (4096, Scenario::default().workload.osl));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::{checked, refusal};
 #[test]
 fn request_lengths_are_bounded() {
     refusal(Field::CachedShare, |scenario| scenario.workload.cached_share = 1.01);
-    refusal(Field::LogSpread, |scenario| scenario.workload.log_spread = f64::NAN);
+    refusal(Field::LogSpread, |scenario| scenario.workload.log_spread = [f64::NAN; 2]);
     refusal(Field::Burstiness, |scenario| {
         (scenario.workload.load, scenario.workload.burstiness) = (Load::Rate(1.0), 0.0);
     });
@@ -28,7 +28,7 @@ fn request_lengths_are_bounded() {
     });
     assert!(text.contains(&count(30_000.0)) && text.contains(&count(2048.0)), "{text}");
     refusal(Field::LogSpread, |scenario| {
-        (scenario.workload.spread, scenario.workload.log_spread) = (0.2, 0.5);
+        (scenario.workload.spread, scenario.workload.log_spread) = (0.2, [0.5; 2]);
     });
 }
 
@@ -38,7 +38,7 @@ fn a_histogram_stands_for_both_lengths() {
     let (setup, issues) =
         checked(|scenario| scenario.workload.histogram = vec![bin(100, 10, 3), bin(1000, 90, 1)]);
     let setup = setup.expect("sound");
-    assert_eq!((setup.prompts.as_slice(), setup.osl), (&[325][..], 30));
+    assert_eq!((setup.workload.isl.each(), setup.workload.osl), (&[325][..], 30));
     assert_eq!(issues, []);
     assert_eq!((setup.longest(), setup.longest_sequence()), ((1000, 90), 1090.0));
     for bins in [vec![bin(0, 10, 1)], vec![bin(10, 0, 1)], vec![bin(10, 10, 0)], vec![bin(1, 1, 1); 101]] {
@@ -58,7 +58,7 @@ fn log_normal_lengths_are_cut_to_the_context() {
     let longest = |isl, osl| {
         let (setup, issues) = checked(|scenario| {
             scenario.workload.isl = Lengths::Fixed(isl);
-            (scenario.workload.osl, scenario.workload.log_spread) = (osl, 1.0);
+            (scenario.workload.osl, scenario.workload.log_spread) = (osl, [1.0; 2]);
         });
         let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
         (setup.longest(), setup.model.max_context)
@@ -126,7 +126,7 @@ fn sessions_grow_and_are_cut_to_the_context() {
     let plain = session(|_| {});
     assert_eq!(plain.longest(), (1024 + 7 * (140 + 512), 512));
     assert_eq!(plain.mean_prompt(), 1024.0 + 3.5 * (140.0 + 512.0));
-    let varied = session(|scenario| scenario.workload.log_spread = 1.5);
+    let varied = session(|scenario| scenario.workload.log_spread = [1.5; 2]);
     assert!(varied.longest_sequence() <= f64::from(varied.model.max_context));
 }
 
@@ -147,7 +147,7 @@ fn uncounted_inputs_have_a_warning_on_their_field() {
     assert_eq!(warned(|scenario| scenario.workload.requests = Some(15)), warning(Field::Requests));
     assert_eq!(warned(|scenario| scenario.workload.max_in_flight = Some(15)), warning(Field::Load));
     let batch = warned(|scenario| {
-        (scenario.workload.load, scenario.workload.log_spread) = (Load::Batch(4), 0.5);
+        (scenario.workload.load, scenario.workload.log_spread) = (Load::Batch(4), [0.5; 2]);
     });
     assert_eq!(batch, warning(Field::LogSpread));
 }

@@ -232,7 +232,7 @@ fn a_model_that_fits_no_gpu_reports_the_missing_memory() {
 #[test]
 fn a_stopped_search_counts_the_remaining_layouts() {
     let mut search = Search::new(request(&small(r#""rate": 8, "slo_tpot": 30"#)));
-    let step = |search: &mut Search| search.step(roofline, String::new).expect("an answer");
+    let step = |search: &mut Search| search.step(&roofline).expect("an answer");
     assert!(step(&mut search));
     let begun = search.answer();
     assert!(!begun.finished && begun.counts.remaining > 0);
@@ -326,7 +326,7 @@ fn a_long_search_shows_a_plan_before_it_has_bounded_all_layouts() {
         r#""rate": 8, "slo_ttft": 1000, "slo_tpot": 30, "vary": {"gpu": "all", "weights": ["bf16", "fp8", "nvfp4"]}"#,
     );
     let mut search = Search::new(request(&text));
-    let step = |search: &mut Search| search.step(roofline, || "unanswered".to_owned()).expect("an answer");
+    let step = |search: &mut Search| search.step(&roofline).expect("an answer");
     while search.tried().is_empty() {
         assert!(step(&mut search), "there are plans");
     }

@@ -243,7 +243,7 @@ fn catalog_scenarios_stay_short() {
                     osl: 100_000,
                     load: Load::Rate(99_999.999),
                     spread: 0.125,
-                    log_spread: 0.125,
+                    log_spread: [0.125; 2],
                     burstiness: 0.125,
                     cached_share: 0.125,
                     drafts: Drafts { drafted: 16, accepted: 10.25 },

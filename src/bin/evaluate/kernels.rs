@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rooflight::config::catalog::{catalog, constants};
+use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
@@ -34,14 +34,13 @@ pub fn reports(
     comparison: &Comparison<'_>,
     models: &Models,
 ) -> Result<BTreeMap<String, FamilyReport>, String> {
-    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
-    let core = (catalog(), &physics);
     let mut families: BTreeMap<String, FamilyReport> = BTreeMap::new();
     for &family in models.manifest().families.keys() {
-        let found = compare(family, data, models, comparison, core).map_err(|error| error.to_string())?;
+        let found =
+            compare(family, data, models, comparison, catalog()).map_err(|error| error.to_string())?;
         families.extend(found.map(|report| (family.id().to_owned(), report)));
     }
-    let found = compare_collectives(data, comparison, core).map_err(|error| error.to_string())?;
+    let found = compare_collectives(data, comparison, catalog()).map_err(|error| error.to_string())?;
     families.extend(found.map(|report| ("collectives".to_owned(), report)));
     Ok(families)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rooflight::config::catalog::{Catalog, EngineCatalog, constants};
+use rooflight::config::catalog::{Catalog, EngineCatalog};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped, parted};
@@ -74,17 +74,15 @@ pub fn found(
     let cases = read_cases(files)?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
-    let core = (catalog, &physics);
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
     let pools: Vec<_> = cases.pools().step_by(every.max(1)).collect();
     let leaves: Vec<Leave> = std::iter::once(Leave::Configuration).chain(leave.iter().copied()).collect();
     let batches = cases.batches().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
-    let traces = cases.traces().map(|case| (&case.ran.id, case.compare(core, &ask)));
+    let traces = cases.traces().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
     Ok(Results {
         batches: report(&BatchCase::METRICS, batches, &peers),
-        served: served_reports(&served, core, &ask, &peers, &leaves)?,
-        pools: pool_report(&pools, core, &ask, &peers)?,
+        served: served_reports(&served, catalog, &ask, &peers, &leaves)?,
+        pools: pool_report(&pools, catalog, &ask, &peers)?,
         traces: report(&TraceCase::METRICS, traces, &peers),
         skipped: cases.skipped,
     })
@@ -166,9 +164,8 @@ fn write_responses(
     };
     let cases = read_cases(files)?;
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
-    let physics = constants().physics().ok_or("the catalog of constants is incomplete")?;
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let (found, skipped) = responses(&served, (catalog, &physics), &ask, &factors)?;
+    let (found, skipped) = responses(&served, catalog, &ask, &factors)?;
     write_lines(path, &found)?;
     print_skipped(&skipped);
     Ok(())

@@ -194,7 +194,7 @@ fn compared(cli: &Cli, models: Option<&Models>, text: &str, tell: impl Fn(&[Issu
 
 fn finish(cli: &Cli, models: Option<&Models>, search: Search) -> Result<Answer, Failed> {
     let threads = cli.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
-    searched(search, threads, |rows| Ok(ask(models, rows)?))
+    searched(search, threads, |rows| ask(models, rows).map_err(|error| error.to_string()))
 }
 
 fn stats(answer: &Answer, elapsed: Duration) -> String {

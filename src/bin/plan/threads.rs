@@ -12,7 +12,7 @@ use super::Failed;
 pub fn searched(
     search: Search,
     threads: usize,
-    ask: impl Fn(&Rows) -> Result<Efficiencies, Failed> + Sync,
+    ask: impl Fn(&Rows) -> Result<Efficiencies, String> + Sync,
 ) -> Result<Answer, Failed> {
     let (search, changed) = (Mutex::new(search), Condvar::new());
     let lock = || search.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,14 +31,14 @@ pub fn searched(
                 continue;
             };
             drop(held);
-            let done = task.run(&ask, &|| "the models did not answer every row".into());
+            let done = task.run(&ask);
             held = lock();
             match done {
                 Ok(done) => held.take(done),
                 Err(error) => {
                     held.stop();
                     changed.notify_all();
-                    return Err(error);
+                    return Err(error.into());
                 }
             }
             changed.notify_all();

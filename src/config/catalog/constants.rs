@@ -5,30 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Sources;
-use crate::config::Figure;
+use super::numbers::physics::constants;
 use crate::units::{Bytes, GIB, Seconds};
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Constants {
-    /// Shortest duration of a kernel inside a CUDA graph, in µs.
-    pub launch_floor_us: Figure,
-    /// Fraction of the memory bandwidth reached by kernels without a learned model.
-    pub streaming_share: Figure,
-    /// Fixed latency of such a kernel, in µs.
-    pub streaming_latency_us: Figure,
-    /// Memory of the CUDA context on each GPU, in GiB.
-    pub context_gib: Figure,
-    /// Exponent of the power law of expert popularity.
-    pub expert_popularity: Figure,
-    pub network_latency_us: Figure,
-    /// Fraction of its network port's rate that a GPU reaches.
-    pub network_share: Figure,
-    /// Fraction of the dense peak reached by indexer scoring, top-k selection included.
-    pub score_share: Figure,
-}
-
-/// The part of constants.json that says where the numbers come from; no build carries it.
+/// constants.json. Builds carry only its numbers, as [`numbers`](super::numbers).
 #[derive(Debug, Deserialize)]
 pub struct Recorded {
     pub sources: Sources,
@@ -49,7 +29,7 @@ pub struct Constant {
     pub what: String,
 }
 
-/// The figures of [`Constants`], with units.
+/// What every kernel and step depends on, with units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Physics {
     pub launch_floor: Seconds,
@@ -58,8 +38,24 @@ pub struct Physics {
     pub context: Bytes,
     /// Exponent of the power law of expert popularity.
     pub expert_popularity: f64,
+    pub network_latency: Seconds,
     pub network_share: f64,
     pub score_share: f64,
+}
+
+/// The part `physics` of constants.json.
+pub const fn physics() -> Physics {
+    let known = constants();
+    Physics {
+        launch_floor: Seconds::from_micros(known.launch_floor_us),
+        streaming_share: known.streaming_share,
+        streaming_latency: Seconds::from_micros(known.streaming_latency_us),
+        context: Bytes(known.context_gib * GIB),
+        expert_popularity: known.expert_popularity,
+        network_latency: Seconds::from_micros(known.network_latency_us),
+        network_share: known.network_share,
+        score_share: known.score_share,
+    }
 }
 
 /// One constant as listed for readers.
@@ -95,20 +91,5 @@ impl Recorded {
             constants.iter().map(|(name, constant)| listed(part, name, constant)).collect::<Vec<_>>()
         };
         self.kernels.iter().flat_map(of_part).collect()
-    }
-}
-
-impl Constants {
-    /// `None` if a figure is missing from the file, which `tests/catalog.rs` rules out.
-    pub fn physics(&self) -> Option<Physics> {
-        Some(Physics {
-            launch_floor: Seconds::from_micros(self.launch_floor_us.0?),
-            streaming_share: self.streaming_share.0?,
-            streaming_latency: Seconds::from_micros(self.streaming_latency_us.0?),
-            context: Bytes(self.context_gib.0? * GIB),
-            expert_popularity: self.expert_popularity.0?,
-            network_share: self.network_share.0?,
-            score_share: self.score_share.0?,
-        })
     }
 }

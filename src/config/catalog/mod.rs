@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic};
-pub use constants::{Constant, Constants, Listed, Physics, Recorded};
+pub use constants::{Constant, Listed, Physics, Recorded, physics};
 pub use offered::{Offered, offered};
 
 use super::{Engine, Figure, Gpu, Model};
@@ -112,7 +112,7 @@ pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
 /// Prompts and outputs of ShareGPT in tokens, each at evenly spaced shares of the requests (`lengths.json`).
 pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 
-/// Facts about kernels and serving, and constants fitted for features: a module for each part of `constants.json`, which
+/// Constants of physics, kernels, features and serving: a module for each part of `constants.json`, which
 /// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile, nor does the crate with one
 /// that nothing reads.
 #[cfg_attr(not(feature = "tools"), allow(dead_code))]
@@ -120,14 +120,7 @@ pub(crate) mod numbers {
     include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
 }
 
-/// The physical constants. Separate, like the next ones, because the page does not need them.
-pub fn constants() -> &'static Constants {
-    static CONSTANTS: LazyLock<Constants> =
-        LazyLock::new(|| sound(shipped!("constants.json", concat!(env!("OUT_DIR"), "/constants.json"))));
-    &CONSTANTS
-}
-
-/// Measured times of collectives.
+/// Measured times of collectives. Separate, like the next one, because the page does not need them.
 pub fn collectives() -> &'static CollectiveCatalog {
     static COLLECTIVES: LazyLock<CollectiveCatalog> = LazyLock::new(|| sound(shipped!("collectives.json")));
     &COLLECTIVES

@@ -3,7 +3,7 @@
 use crate::config::catalog::numbers::images::constants;
 use crate::config::model::GqaTrait;
 use crate::config::{Field, Issue, Model, Workload};
-use crate::units::count;
+use crate::units::{count, counted};
 
 /// Images per prompt that the model encodes, and the tokens of one. `prompts` are the lengths of the prompts.
 pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut Vec<Issue>) -> (u32, u32) {
@@ -43,7 +43,7 @@ fn beyond_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<I
         let text = format!(
             "{} of {} tokens take {} tokens, but the input length, which includes them, is {}: raise it to at least {}, \
              or use fewer images or image tokens",
-            if images == 1 { "1 image".to_owned() } else { format!("{images} images") },
+            counted(images, "image"),
             number(tokens),
             count(all as f64),
             number(shortest),
@@ -91,7 +91,7 @@ fn number(number: u32) -> String {
 fn shortest(workload: &Workload, prompts: &[u32]) -> u32 {
     let drawn = workload.histogram.iter().map(|bin| bin.prompt).min();
     let least = drawn.or_else(|| prompts.iter().copied().min()).unwrap_or(1);
-    match workload.log_spread > 0.0 || workload.shape.is_some() {
+    match workload.log_spread[0] > 0.0 || workload.shape.is_some() {
         true => 1,
         false => (f64::from(least) * (1.0 - workload.spread)) as u32,
     }

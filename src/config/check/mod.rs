@@ -19,8 +19,7 @@ pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
-use super::requests::{Variation, distribution};
-use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup};
+use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup, Workload};
 use parallel::Degrees;
 
 /// Resolves ids and checks all ranges and constraints. Returns all findings at once, each with its field; there is
@@ -46,17 +45,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     issues.extend(check_ranges(scenario));
     let out_of_range = |issue: &Issue| parallel::FIELDS.contains(&issue.field);
     let degrees_are_sane = !issues.iter().any(out_of_range);
-    let prompts = workload::prompts(&scenario.workload, issues);
+    let applied = workload::applied(&scenario.workload, issues);
     requests::check(scenario, issues);
-    let workload = &scenario.workload;
-    let osl = workload.mean_output();
-    let (log_spread, shape) = distribution(workload);
-    let longest = |model: &Model, prompts: &[u32]| {
-        let turns = workload.load.is_sessions().then_some(workload.turns);
-        let variation =
-            Variation { spread: workload.spread, log_spread, shape, context: model.max_context, turns };
-        variation.longest(prompts, osl, &workload.histogram)
-    };
 
     let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
@@ -97,22 +87,24 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             parallel::fits_model(model, degrees, issues);
             weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, degrees, issues));
         }
-        if let Some(prompts) = &prompts {
-            workload::fits_context(&longest(model, prompts), workload, model, issues);
+        if let Some(workload) = &applied {
+            workload::fits_context(workload, model, issues);
         }
     }
     let (images, image_tokens) = model.map_or((0, 0), |model| {
-        images::images(model, workload, prompts.as_deref().unwrap_or_default(), issues)
+        let prompts = applied.as_ref().map_or(&[][..], |workload| workload.isl.each());
+        images::images(model, &scenario.workload, prompts, issues)
     });
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
     model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
     let settings = settings::settings(&scenario.overrides, (engine, dp), gpu, issues);
-    let (model, prompts, weights, settings) = (model?, prompts?, weights?, settings?);
+    let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
     kernels::measured(engine, gpu, model, &formats, ep, issues);
-    let longest = longest(model, &prompts);
+    let longest = applied.longest(model.max_context);
+    let workload = Workload { images, slos: workload::limits(applied.slos, &longest, issues), ..applied };
     let setup = Setup {
         model: model.clone(),
         gpu: gpu.clone(),
@@ -129,24 +121,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         weights,
         formats,
         kv,
-        prompts,
-        osl,
-        spread: workload.spread,
-        log_spread,
-        shape,
-        histogram: workload.histogram.clone(),
-        load: workload.load,
-        burstiness: workload.burstiness,
-        start: workload.start,
-        requests: workload.requests,
-        max_in_flight: workload.max_in_flight,
-        turns: workload.turns,
-        cached_share: workload.cached_share,
-        // Without drafts nothing is accepted, whatever the form still holds.
-        drafts: Some(workload.drafts).filter(|drafts| drafts.drafted > 0).unwrap_or_default(),
-        images,
+        workload,
         image_tokens,
-        slos: workload::limits(workload.slos, &longest, issues),
         token_budget: settings.token_budget,
         max_seqs: settings.max_seqs,
         memory_share: settings.memory_share,

@@ -30,7 +30,7 @@ fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
 
 /// Lengths follow one distribution; those of a batch follow none.
 fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
-    let log_normal = workload.log_spread > 0.0;
+    let log_normal = workload.log_spread[0] > 0.0;
     let (histogram, shape) = (!workload.histogram.is_empty(), workload.shape.is_some());
     let field = match (histogram, shape, log_normal) {
         (true, ..) => Field::Histogram,

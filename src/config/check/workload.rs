@@ -18,20 +18,33 @@ pub const MAX_OF_SESSIONS: u64 = 200_000;
 /// What the lengths depend on, besides the load.
 const FIELDS: [Field; 5] = [Field::Isl, Field::Osl, Field::Spread, Field::Turns, Field::Message];
 
-/// Prompt lengths, a single entry if all are equal; `None` if refused. Call after the range checks.
-pub fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Vec<u32>> {
+/// The workload as it applies to the requests, without what the model and the lengths rule out; `None` if its lengths
+/// are refused. Call after the range checks.
+pub fn applied(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Workload> {
+    let isl = prompts(workload, issues)?;
+    let (log_spread, shape) = match workload.load {
+        // A batch's prompts have fixed lengths.
+        Load::Batch(_) => ([0.0; 2], None),
+        _ => (workload.log_spread, workload.shape),
+    };
+    // Without drafts nothing is accepted, whatever the form still holds.
+    let drafts = Some(workload.drafts).filter(|drafts| drafts.drafted > 0).unwrap_or_default();
+    Some(Workload { isl, osl: workload.mean_output(), log_spread, shape, drafts, ..workload.clone() })
+}
+
+/// The lengths of prompts; `None` if refused.
+fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
     if workload.spread > 0.0 && matches!(workload.load, Load::Batch(_)) {
         issues.push(Issue::warning(Field::Spread, NO_SPREAD));
     }
-    let means = workload.means();
-    let prompts = match &workload.isl {
-        _ if means.is_some() => means.into_iter().map(|(prompt, _)| prompt).collect(),
-        Lengths::Fixed(length) => vec![*length],
-        Lengths::Each(lengths) => {
+    let prompts = match (workload.means(), &workload.isl) {
+        (Some((prompt, _)), _) => Lengths::Fixed(prompt),
+        (None, Lengths::Each(lengths)) => {
             let outside = lengths.iter().find_map(|length| Field::Isl.input().check(f64::from(*length)));
             issues.extend(each(lengths, workload.load).or(outside));
-            lengths.clone()
+            workload.isl.clone()
         }
+        (None, fixed) => fixed.clone(),
     };
     if let Load::Batch(size) = workload.load {
         let tokens = match &workload.isl {
@@ -89,7 +102,8 @@ pub fn limits(slos: Slos, requests: &[(u32, u32)], issues: &mut Vec<Issue>) -> S
 }
 
 /// The longest prompt plus output must fit the model's context: engines refuse longer requests.
-pub fn fits_context(requests: &[(u32, u32)], workload: &Workload, model: &Model, issues: &mut Vec<Issue>) {
+pub fn fits_context(workload: &Workload, model: &Model, issues: &mut Vec<Issue>) {
+    let requests = workload.longest(model.max_context);
     let whole = |(prompt, output): &(u32, u32)| u64::from(*prompt) + u64::from(*output);
     let Some(&(longest, osl)) = requests.iter().max_by_key(|request| whole(request)) else { return };
     let tokens = whole(&(longest, osl));
@@ -130,7 +144,7 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         );
         issues.push(Issue::error(Field::Drafted, text));
     }
-    if !matches!(setup.load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
+    if !matches!(setup.workload.load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
         let text = format!(
             "a prompt of {} tokens does not fit the token budget of {}: this engine does not chunk prompts",
             whole(longest),

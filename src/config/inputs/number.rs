@@ -186,6 +186,17 @@ impl Slot for f64 {
     }
 }
 
+/// The same of prompts and of outputs.
+impl Slot for [f64; 2] {
+    fn get(&self) -> Option<f64> {
+        self[0].get()
+    }
+
+    fn put(&mut self, value: Option<f64>) {
+        self.iter_mut().for_each(|of| of.put(value));
+    }
+}
+
 impl<T: Slot + Default> Slot for Option<T> {
     fn get(&self) -> Option<f64> {
         self.as_ref()?.get()

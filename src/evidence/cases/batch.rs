@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{Ask, Ran, texts};
 use crate::config::catalog::Catalog;
 use crate::config::{Lengths, Load, Scenario, Setup, Version, VersionDefaults, Workload, check, link};
-use crate::efficiency::Efficiencies;
+use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::sequence_us;
 use crate::kernels::Phase;
@@ -68,7 +68,7 @@ impl BatchCase {
     fn as_recorded(&self, mut setup: Setup, catalog: &Catalog) -> Setup {
         let Some(defaults) = self.defaults(catalog) else { return setup };
         if !defaults.async_scheduling {
-            let sequences = setup.prompts.len() as f64;
+            let sequences = setup.workload.isl.each().len() as f64;
             let all = sequence_us(&self.ran.engine, catalog).0.map(|one| one * sequences);
             let host = &mut setup.engine.host;
             for step in [&mut host.decode_step_us, &mut host.prefill_step_us] {
@@ -77,7 +77,7 @@ impl BatchCase {
         }
         if defaults.prefix_cache && self.launch.starts_with("benchmark_latency") {
             let (block, prompt) = (f64::from(setup.kv_block()), setup.mean_prompt());
-            setup.cached_share = (1.0 - block / prompt).max(0.0);
+            setup.workload.cached_share = (1.0 - block / prompt).max(0.0);
         }
         setup
     }
@@ -90,7 +90,7 @@ impl BatchCase {
         let (plan, rows) = plan(&setup).map_err(|issues| texts(&issues))?;
         let learned = ask(&rows)?;
         let times = |efficiencies: &Efficiencies| {
-            let report = finish(&plan, efficiencies).ok_or("the models did not answer every row")?;
+            let report = finish(&plan, efficiencies).ok_or(UNANSWERED)?;
             times(&report)
         };
         Ok(Compared {
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn a_repeated_batch_is_found_in_the_prefix_cache() {
-        assert_eq!(setup("0.9.0.1", "benchmark_latency.py").cached_share, 0.0);
-        assert_eq!(setup("0.9.1", "benchmark_throughput.py").cached_share, 0.0);
+        assert_eq!(setup("0.9.0.1", "benchmark_latency.py").workload.cached_share, 0.0);
+        assert_eq!(setup("0.9.1", "benchmark_throughput.py").workload.cached_share, 0.0);
         assert_eq!(setup("0.9.1", "benchmark_latency.py").cached(2048), 2032);
     }
 

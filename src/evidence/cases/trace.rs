@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::{Ask, Ran, texts};
+use crate::config::catalog::Catalog;
 use crate::config::catalog::numbers::recorded_servers::constants;
-use crate::config::catalog::{Catalog, Physics};
 use crate::config::{Lengths, Load, Overrides, Scenario, Workload, check, link};
-use crate::efficiency::Efficiencies;
+use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::lengths::{longest, means};
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
@@ -46,11 +46,7 @@ impl TraceCase {
     pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
 
     /// Replays the trace.
-    pub fn compare(
-        &self,
-        (catalog, physics): (&Catalog, &Physics),
-        ask: &Ask<'_>,
-    ) -> Result<Compared, String> {
+    pub fn compare(&self, catalog: &Catalog, ask: &Ask<'_>) -> Result<Compared, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
@@ -58,11 +54,11 @@ impl TraceCase {
         let requests = self.sent();
         let (prompt, output) = longest(&requests);
         let extent = replica::extent(&setup, self.requests.len() as u32, prompt, output);
-        let plan = TablePlan::new(&setup, physics, &extent)?;
+        let plan = TablePlan::new(&setup, &extent)?;
         let arrivals = Arrivals::Times(self.requests.iter().map(|request| request.arrival_s).collect());
         let policy = replica::policy(&setup, &memory);
         let times = |table: Option<StepTable>| {
-            let table = table.ok_or("the models did not answer every row")?;
+            let table = table.ok_or(UNANSWERED)?;
             let cost = table.under(&setup.engine.host, policy.ahead);
             let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())
                 .map_err(|error| error.to_string())?;

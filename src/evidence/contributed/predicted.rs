@@ -57,16 +57,16 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     let calibration = shipped().ok_or("the calibration cannot be read")?;
     let measured = &scenario.measured;
     let simulate = |runner: &Runner, factors| {
-        runner.simulated(setup, setup.load, factors).map_err(|issue| issue.sentence())
+        runner.simulated(setup, setup.workload.load, factors).map_err(|issue| issue.sentence())
     };
     let roofline = simulate(&ideal, Factors::NONE)?;
-    let mut known = learned.observed(setup.load, measured, || Some(roofline.clone()))?;
+    let mut known = learned.observed(setup.workload.load, measured, || Some(roofline.clone()))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
     known.point.version = version.minor();
     let id = format!("{}#{number}", of.file);
     let is_known = is_fitted(&id)?;
     let asked = |other: &ConfigPoint| !is_known || !Leave::Configuration.is_of(&known.point, other);
-    let closed = matches!(setup.load, Load::Concurrency(_)).then(|| f64::from(setup.osl));
+    let closed = matches!(setup.workload.load, Load::Concurrency(_)).then(|| f64::from(setup.workload.osl));
     let real = of_metrics(|metric| measured.of(metric).value());
     let (calibrated, bands) = corrected(
         calibration,
@@ -82,7 +82,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
         gpu: setup.gpu.id.clone(),
         source: of.contributor.clone(),
         outside: true,
-        concurrency: match setup.load {
+        concurrency: match setup.workload.load {
             Load::Concurrency(clients) => Some(clients),
             _ => None,
         },

@@ -4,7 +4,7 @@ use super::{ComparedStart, Sizes, StartCase, version::version};
 use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
 use crate::config::names::Resolved;
-use crate::config::{Dtype, Engine, Gpu, Load, Model, Scenario, Setup, check};
+use crate::config::{Dtype, Engine, Gpu, Lengths, Load, Model, Scenario, Setup, Workload, check};
 use crate::evidence::cases;
 use crate::serving::memory_of;
 use crate::units::{Bytes, GIB};
@@ -45,6 +45,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
     let (plain, issues) = check(&Scenario::default(), catalog);
+    let bare = plain.ok_or_else(|| cases::texts(&issues))?.without_requests();
     let setup = Setup {
         model: model.clone(),
         tp: case.tp,
@@ -53,14 +54,13 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         weights,
         formats,
         kv,
-        prompts: vec![longest - 1],
-        load: Load::Concurrency(1),
+        workload: Workload { isl: Lengths::Fixed(longest - 1), load: Load::Concurrency(1), ..bare.workload },
         token_budget,
         max_seqs,
         memory_share,
         gpu,
         engine,
-        ..plain.ok_or_else(|| cases::texts(&issues))?.without_requests()
+        ..bare
     };
     let memory = memory_of(&setup).map_err(|issues| cases::texts(&issues))?;
     // Without the length that the server was asked for, a token is room enough.

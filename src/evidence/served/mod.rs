@@ -20,7 +20,7 @@ pub use self::tables::{Tables, attempted, on_all_cores, tables};
 use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
-use crate::config::catalog::{Catalog, constants};
+use crate::config::catalog::Catalog;
 use crate::config::{Figure, Setup, check, link};
 use crate::serving::run::Power;
 use crate::serving::sim::{
@@ -57,8 +57,7 @@ impl ServedRun {
         if case.kind == LoadKind::Offline && !launch.async_scheduling {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
-        let physics = constants().physics().ok_or("the catalog of constants lacks a figure")?;
-        let drafting = drafting::seconds(&setup, &physics, launch.draft_passes)?;
+        let drafting = drafting::seconds(&setup, launch.draft_passes)?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
@@ -86,7 +85,7 @@ impl ServedRun {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
         let (moe, fused) = (self.launch.moe.as_deref().unwrap_or_default(), self.launch.all_reduce_fusion);
-        let drafted = self.setup.drafts.drafted;
+        let drafted = self.setup.workload.drafts.drafted;
         let choice = self.setup.engine.kernels_on(self.setup.gpu.arch);
         let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
         let attention = choice.map(|choice| &choice.attention_decode);

@@ -8,7 +8,7 @@ use super::calibrated::{Leave, RunPoint, predict};
 use super::ranks::Ranks;
 use super::{ServedRun, Tables, attempted, tables};
 use crate::calibration::shipped;
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, LoadKind, ServedCase};
 use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Times, errors, grouped};
 use crate::evidence::contradictions::{Contradiction, constants, contradictions};
@@ -56,14 +56,14 @@ struct Ready<'a> {
 /// Replays every case: the physics alone, and calibrated, by which runs are left out.
 pub fn served_reports(
     cases: &[&ServedCase],
-    (catalog, physics): (&Catalog, &Physics),
+    catalog: &Catalog,
     ask: &Ask<'_>,
     peers: &[PeerRow],
     leaves: &[Leave],
 ) -> Result<ServedReports, String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.id, |&case| Ok(Ready { case, run: ServedRun::of(case, catalog)? }));
-    let tables = tables(ready.iter().map(|one| one.run.wanted_table()), physics, ask)?;
+    let tables = tables(ready.iter().map(|one| one.run.wanted_table()), ask)?;
     let of = |one: &Ready| Ok((one.case.kind, compare(one.case, &one.run, &tables, leaves)?));
     let (compared, more) = attempted(&ready, |one| &one.case.id, of);
     skipped.extend(more);

@@ -8,7 +8,7 @@ use super::lengths::means;
 use super::{ServedRun, Tables, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, ServedCase};
 use crate::evidence::compared::{Skipped, Times};
 
@@ -32,13 +32,13 @@ pub struct Response {
 /// The responses of all cases at the factors of each, by id; the physics alone where it has none.
 pub fn responses(
     cases: &[&ServedCase],
-    (catalog, physics): (&Catalog, &Physics),
+    catalog: &Catalog,
     ask: &Ask<'_>,
     factors: &BTreeMap<String, Factors>,
 ) -> Result<(Vec<Response>, Vec<Skipped>), String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.id, |&case| Ok((case, ServedRun::of(case, catalog)?)));
-    let tables = tables(ready.iter().map(|(_, run)| run.wanted_table()), physics, ask)?;
+    let tables = tables(ready.iter().map(|(_, run)| run.wanted_table()), ask)?;
     let of = |(case, run): &(&ServedCase, ServedRun)| {
         response(case, run, &tables, factors.get(&case.id).copied().unwrap_or_default())
     };

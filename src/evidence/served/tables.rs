@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::Setup;
-use crate::config::catalog::Physics;
-use crate::efficiency::Efficiencies;
+use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::cases::Ask;
 use crate::evidence::compared::{Skipped, parted};
 use crate::serving::table::{Extent, StepTable, TablePlan};
@@ -20,7 +19,6 @@ pub struct Tables {
 /// One table for each key, as large as the largest run with that key needs it.
 pub fn tables<'a>(
     runs: impl Iterator<Item = (String, &'a Setup, &'a Extent)>,
-    physics: &Physics,
     ask: &Ask<'_>,
 ) -> Result<BTreeMap<String, Tables>, String> {
     let mut wanted: BTreeMap<String, (&Setup, Extent)> = BTreeMap::new();
@@ -30,9 +28,8 @@ pub fn tables<'a>(
     }
     let wanted: Vec<(String, (&Setup, Extent))> = wanted.into_iter().collect();
     let table = |(key, (setup, extent)): &(String, (&Setup, Extent))| {
-        let plan = TablePlan::new(setup, physics, extent)?;
-        let unanswered = "the models did not answer every row";
-        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(unanswered);
+        let plan = TablePlan::new(setup, extent)?;
+        let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(UNANSWERED);
         let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
         Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
     };

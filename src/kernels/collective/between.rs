@@ -12,7 +12,7 @@
 //! say how its nodes are connected; it reaches 70 % of a single 25 GB/s port, as if all GPUs of a node shared it.
 
 use super::{Collective, CollectiveTime, NCCL, time, wire_bytes};
-use crate::config::catalog::constants;
+use crate::config::catalog::physics;
 use crate::config::{Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
 
@@ -83,14 +83,11 @@ impl AcrossNodes {
     }
 
     pub fn time(&self, gpu: &Gpu) -> Result<CollectiveTime, MissingFigure> {
-        let known = constants();
-        let share = gpu.need(&known.network_share, "share of the network")?;
-        let latency = gpu.need(&known.network_latency_us, "latency of the network")?;
         let inside = self.inside.iter().filter(|phase| wire_bytes(phase) > Bytes::ZERO);
         let inside = inside.map(|phase| Ok(time(phase, gpu, NCCL)?.seconds));
         let inside = inside.sum::<Result<Seconds, MissingFigure>>()?;
-        let between = self.sent / (gpu.network_bandwidth()? * share);
-        let seconds = inside.max(between) + Seconds::from_micros(latency) * f64::from(self.steps);
+        let between = self.sent / (gpu.network_bandwidth()? * physics().network_share);
+        let seconds = inside.max(between) + physics().network_latency * f64::from(self.steps);
         Ok(CollectiveTime { seconds, measured: false })
     }
 }

@@ -37,14 +37,14 @@ impl Runner {
         let how = How { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
         let served = self.filled(&setup, load, how).map_err(|error| self.issue(load, &error))?;
         let answer = Stats::of(served.outcome.requests.iter().map(Served::e2e)).map_or(0.0, |e2e| e2e.mean);
-        let think = if matches!(load, Load::Sessions(_)) { setup.turns.think_s } else { 0.0 };
-        Ok(Setup { start: Start::Ramp((BEGIN * (answer + think)).ceil()), ..setup })
+        let think = if matches!(load, Load::Sessions(_)) { setup.workload.turns.think_s } else { 0.0 };
+        Ok(setup.under(|workload| workload.start = Start::Ramp((BEGIN * (answer + think)).ceil())))
     }
 
     /// Whether several clients or users of such a load start otherwise in a trial than the setup says.
     pub fn starts_apart(&self, load: Load) -> bool {
-        let is_test = self.setup.start != Start::AtOnce || self.setup.requests.is_some();
+        let is_test = self.setup.workload.start != Start::AtOnce || self.setup.workload.requests.is_some();
         let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));
-        of_users && !is_test && self.setup.slos.limits().next().is_some()
+        of_users && !is_test && self.setup.workload.slos.limits().next().is_some()
     }
 }

@@ -140,8 +140,8 @@ impl Runner {
     /// The bands of a run of [`Self::trial`] that began like this; `None` without calibration.
     pub fn bands(&self, replicas: u32, load: Load, start: Start) -> Option<Bands> {
         self.calibration?;
-        let (_, calibrated) =
-            self.calibrated_of(&Setup { replicas, start, ..self.setup.clone() }, load).ok()?;
+        let begun = self.setup.under(|workload| workload.start = start);
+        let (_, calibrated) = self.calibrated_of(&Setup { replicas, ..begun }, load).ok()?;
         Some(calibrated?.bands)
     }
 

@@ -39,13 +39,13 @@ impl Runner {
 
 /// The setup's number of requests, which is for its own load only.
 fn asked(setup: &Setup, load: Load) -> Option<u32> {
-    setup.requests.filter(|_| load == setup.load)
+    setup.workload.requests.filter(|_| load == setup.workload.load)
 }
 
 /// How many requests a longer run has, by powers of two so that a little longer steps leave the number as it is. None if
 /// this one is long enough, or the queue grows anyway.
 fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
-    let turns = if load.is_sessions() { setup.turns.count.max(1) } else { 1 };
+    let turns = if load.is_sessions() { setup.workload.turns.count.max(1) } else { 1 };
     let sessions: Vec<&[Served]> = outcome.requests.chunks(turns as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
     let ended = sessions.iter().filter_map(|session| session.last()).map(|last| last.last);
@@ -83,7 +83,7 @@ pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
         let asked = asked.map(|requests| requests.div_ceil(busy as u32));
         asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
     };
-    let turns = setup.turns.count;
+    let turns = setup.workload.turns.count;
     let at_rate = || asked.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
     match load {
         Load::Concurrency(clients) => of_clients(clients),

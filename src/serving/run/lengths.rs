@@ -1,6 +1,6 @@
 //! Draws the lengths of a run's requests, for all uses.
 
-use crate::config::{Bin, Load, Setup, mean_of};
+use crate::config::{Bin, Load, Setup, Workload, mean_of};
 use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
@@ -8,16 +8,16 @@ use crate::serving::sim::Request;
 /// `count` requests of one replica, or its share of a batch; deterministic for a seed. Requests of a session are
 /// consecutive.
 pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Request> {
-    let Setup { prompts, osl, histogram, .. } = setup;
+    let Workload { isl, osl, histogram, .. } = &setup.workload;
     if let Load::Batch(_) = load {
-        let prompts = prompts_of_one_replica(&Setup { load, ..setup.clone() });
+        let prompts = prompts_of_one_replica(&setup.under(|workload| workload.load = load));
         return prompts.into_iter().map(|prompt| Request::new(prompt, *osl)).collect();
     }
     if load.is_sessions() {
-        return sessions(setup, count / setup.turns.count.max(1) as usize, seed);
+        return sessions(setup, count / setup.workload.turns.count.max(1) as usize, seed);
     }
-    let prompt = prompts.first().copied().unwrap_or(1);
-    if !setup.varies() {
+    let prompt = isl.each().first().copied().unwrap_or(1);
+    if !setup.workload.varies() {
         return vec![Request::new(prompt, *osl); count];
     }
     if !histogram.is_empty() {
@@ -40,12 +40,13 @@ fn about(
     count: usize,
     seeds: &mut SplitMix64,
 ) -> Vec<u32> {
+    let workload = &setup.workload;
     let mut random = SplitMix64::new(seeds.next_u64());
-    let log = setup.log_spread[of];
-    match setup.shape {
+    let log = workload.log_spread[of];
+    match workload.shape {
         Some(shape) => from_table(shape.tables()[of], mean, most, count, &mut random),
         None if log > 0.0 => log_normal(mean, log, most, count, &mut random),
-        None if setup.spread > 0.0 => uniform(mean, setup.spread, most, count, &mut random),
+        None if workload.spread > 0.0 => uniform(mean, workload.spread, most, count, &mut random),
         None => vec![mean; count],
     }
 }
@@ -53,12 +54,12 @@ fn about(
 /// Sessions: a first prompt, then in each turn the conversation so far and a message. With a histogram, a session
 /// uses one bin.
 fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
-    let Setup { turns, osl, histogram, .. } = setup;
+    let Workload { turns, osl, histogram, .. } = &setup.workload;
     let each = turns.count.max(1) as usize;
     let mut seeds = SplitMix64::new(seed);
     let [most_prompt, most_message, most_output] = setup.most();
     let (prompts, outputs): (Vec<u32>, Vec<u32>) = if histogram.is_empty() {
-        let prompt = setup.prompts.first().copied().unwrap_or(1);
+        let prompt = setup.workload.isl.each().first().copied().unwrap_or(1);
         let prompts = about(setup, 0, (prompt, most_prompt), count, &mut seeds);
         (prompts, about(setup, 1, (*osl, most_output), count * each, &mut seeds))
     } else {
@@ -163,9 +164,8 @@ fn mean_of_cut(mean: f64, points: &[(f64, f64)], most: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Shape;
     use crate::config::catalog::catalog;
-    use crate::config::{Scenario, check};
+    use crate::config::{Lengths, Scenario, Shape, check};
 
     const LOAD: Load = Load::Rate(1.0);
 
@@ -182,15 +182,15 @@ mod tests {
 
     #[test]
     fn lengths_keep_their_means() {
-        let plain = Setup { prompts: vec![1024], osl: 200, ..setup() };
+        let plain = setup().under(|workload| (workload.isl, workload.osl) = (Lengths::Fixed(1024), 200));
         let bin = |prompt, output, weight| Bin { prompt, output, weight };
         let histogram = vec![bin(10, 1, 3), bin(50, 9, 1), bin(90, 90, 0)];
         for (varied, (prompt, output)) in [
-            (Setup { prompts: vec![7], osl: 5, ..plain.clone() }, (7.0, 5.0)),
-            (Setup { spread: 0.2, ..plain.clone() }, (1024.0, 200.0)),
-            (Setup { log_spread: [1.0; 2], ..plain.clone() }, (1024.0, 200.0)),
-            (Setup { log_spread: [0.56, 0.16], ..plain.clone() }, (1024.0, 200.0)),
-            (Setup { histogram, ..plain.clone() }, (20.0, 3.0)),
+            (plain.under(|workload| (workload.isl, workload.osl) = (Lengths::Fixed(7), 5)), (7.0, 5.0)),
+            (plain.under(|workload| workload.spread = 0.2), (1024.0, 200.0)),
+            (plain.under(|workload| workload.log_spread = [1.0; 2]), (1024.0, 200.0)),
+            (plain.under(|workload| workload.log_spread = [0.56, 0.16]), (1024.0, 200.0)),
+            (plain.under(|workload| workload.histogram = histogram), (20.0, 3.0)),
         ] {
             let found = means(&requests(&varied, LOAD, 20_000, 3));
             assert!(
@@ -238,7 +238,9 @@ mod tests {
 
     #[test]
     fn the_same_seed_draws_the_same() {
-        let spread = Setup { prompts: vec![500], osl: 500, spread: 0.9, ..setup() };
+        let spread = setup().under(|workload| {
+            (workload.isl, workload.osl, workload.spread) = (Lengths::Fixed(500), 500, 0.9)
+        });
         let drawn = |seed| requests(&spread, LOAD, 50, seed);
         assert_eq!(drawn(1), drawn(1));
         assert_ne!(drawn(1), drawn(2));
@@ -249,7 +251,8 @@ mod tests {
     fn replicas_take_the_prompts_of_a_list_in_turn() {
         let load = Load::Batch(5);
         let prompts = |replicas| {
-            let listed = Setup { load, replicas, prompts: vec![1, 20, 3, 40, 5], ..setup() };
+            let listed = setup().under(|workload| workload.isl = Lengths::Each(vec![1, 20, 3, 40, 5]));
+            let listed = Setup { replicas, ..listed };
             let requests = requests(&listed, load, 5, 0);
             requests.iter().map(|request| request.prompt).collect::<Vec<_>>()
         };

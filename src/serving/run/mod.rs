@@ -38,7 +38,6 @@ use super::sim::{
 };
 use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
-use crate::config::catalog::Physics;
 pub(crate) use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
@@ -103,7 +102,6 @@ impl RunPlan {
     /// If a catalog record lacks a figure.
     pub(super) fn new(
         setup: &Setup,
-        physics: &Physics,
         memory: &Memory,
         of_prefill: Option<&Memory>,
         trace: Option<Trace>,
@@ -118,15 +116,15 @@ impl RunPlan {
         let phases = if pool.is_some() { pools::decode_phases(&policy) } else { Phases::Both };
         let covered = Extent { phases, ..largest };
         let mut table = match tables {
-            Some(tables) => tables.plan(setup, physics, &covered)?,
-            None => TablePlan::new(setup, physics, &covered)?.into(),
+            Some(tables) => tables.plan(setup, &covered)?,
+            None => TablePlan::new(setup, &covered)?.into(),
         };
         let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {
                 let largest = extent(&pool.setup, &pools::prefill_policy(&pool.setup, own), trace.as_ref());
                 let largest = Extent { phases: Phases::Prefill, ..largest };
-                let mut plan = PrefillPlan::new((setup, memory), (pool, own), physics, largest, rows)?;
+                let mut plan = PrefillPlan::new((setup, memory), (pool, own), largest, rows)?;
                 rows = plan.take_rows();
                 Some(plan)
             }
@@ -159,7 +157,7 @@ impl RunPlan {
 /// The largest steps that any load of the sweep needs from a rank. The load alone does not change points below the
 /// largest, so a table made for another load gives the same times.
 fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
-    let clients = match setup.load {
+    let clients = match setup.workload.load {
         Load::Concurrency(clients) | Load::Sessions(clients) => sweep::most_clients(clients),
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
             policy.max_seqs.saturating_mul(policy.ranks)
@@ -220,7 +218,7 @@ impl Runner {
     fn simulated_how(&self, setup: &Setup, load: Load, how: How<'_>) -> Result<Run, Issue> {
         let served = self.filled(setup, load, how).map_err(|error| self.issue(load, &error))?;
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
-        let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.slos)
+        let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.workload.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
         let metrics = &run.metrics;
         let dynamic = outcome.joules / metrics.duration * replicas;
@@ -229,7 +227,7 @@ impl Runner {
         let served = run.saturation.map(|saturation| saturation.served_per_s);
         let least = served.into_iter().chain(arriving).reduce(f64::min);
         let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
-        Ok(Run { power, sustained_per_s, start: setup.start, ..run })
+        Ok(Run { power, sustained_per_s, start: setup.workload.start, ..run })
     }
 
     /// The same for one replica that is sent `count` requests, as seen by its clients.
@@ -262,6 +260,7 @@ impl Runner {
 
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.
     fn requests(&self, setup: &Setup, load: Load, count: usize) -> (Vec<Request>, Arrivals, f64) {
+        let workload = &setup.workload;
         let copies = setup.copies();
         let replicas = f64::from(copies);
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
@@ -270,8 +269,11 @@ impl Runner {
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
             return (requests, Arrivals::Times(arrivals), replicas);
         }
-        let drawn =
-            |rate: f64| Arrivals::Rate { per_s: rate / replicas, burstiness: setup.burstiness, seed: SEED };
+        let drawn = |rate: f64| Arrivals::Rate {
+            per_s: rate / replicas,
+            burstiness: workload.burstiness,
+            seed: SEED,
+        };
         let (arrivals, replicas) = match load {
             Load::Concurrency(clients) => clients_of(setup, clients),
             Load::Rate(rate) => (drawn(rate), replicas),
@@ -279,7 +281,7 @@ impl Runner {
                 let times = (0..count).map(|request| request as f64 * replicas / rate);
                 (Arrivals::Times(times.collect()), replicas)
             }
-            Load::Burst(_) => match setup.max_in_flight {
+            Load::Burst(_) => match workload.max_in_flight {
                 Some(most) => {
                     let (clients, busy) = clients_per_copy(setup, most);
                     (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
@@ -289,9 +291,9 @@ impl Runner {
             Load::Offline(_) | Load::Batch(_) => (Arrivals::AtOnce, replicas),
             Load::Sessions(users) => {
                 let (begin, busy) = clients_of(setup, users);
-                (in_turns(setup.turns, begin), busy)
+                (in_turns(workload.turns, begin), busy)
             }
-            Load::SessionRate(rate) => (in_turns(setup.turns, drawn(rate)), replicas),
+            Load::SessionRate(rate) => (in_turns(workload.turns, drawn(rate)), replicas),
         };
         (requests(setup, load, count, SEED), arrivals, replicas)
     }
@@ -318,7 +320,7 @@ impl Runner {
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
     let (of_replica, busy) = clients_per_copy(setup, clients);
     let of_replica = of_replica.ceil() as u32;
-    let seconds = match setup.start {
+    let seconds = match setup.workload.start {
         Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, busy),
         Start::Ramp(seconds) => seconds,
         Start::Stagger(seconds) => seconds * f64::from(clients),

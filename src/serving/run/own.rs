@@ -128,8 +128,9 @@ fn observe<E>(
         let reason = "only simulated loads of one pool that fit in memory can calibrate";
         return Ok(Some(Err(reason.into())));
     };
-    let ideal = || runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.load).ok());
-    let known = learned.observed(setup.load, &run.measured, ideal);
+    let ideal =
+        || runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.workload.load).ok());
+    let known = learned.observed(setup.workload.load, &run.measured, ideal);
     let measuring = Measuring { runner: learned, measured: run.measured };
     Ok(Some(known.map(|known| (known, settles.then(|| Arc::new(measuring))))))
 }

@@ -1,7 +1,6 @@
 //! Separate prefill workers: their step times, and the transfer of KV cache to the decode replicas.
 
 use super::Runner;
-use crate::config::catalog::Physics;
 use crate::config::catalog::numbers::pools::constants;
 use crate::config::{Field, HandOver, Issue, MissingFigure, PrefillPool, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -58,14 +57,13 @@ impl PrefillPlan {
     pub fn new(
         (decode, of_decode): (&Setup, &Memory),
         (pool, of_prefill): (&PrefillPool, &Memory),
-        physics: &Physics,
         extent: Extent,
         rows: Rows,
     ) -> Result<Self, MissingFigure> {
         let policy = prefill_policy(&pool.setup, of_prefill);
         let kv_per_token = of_prefill.kv_per_token.max(of_decode.kv_per_token);
         let transfer = way(decode, pool, kv_per_token)?;
-        let table = TablePlan::onto(&pool.setup, physics, &extent, rows, None)?;
+        let table = TablePlan::onto(&pool.setup, &extent, rows, None)?;
         Ok(Self { setup: pool.setup.clone(), policy, kv_per_token, transfer, table })
     }
 

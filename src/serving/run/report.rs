@@ -125,8 +125,9 @@ impl Run {
     /// The setup with as many requests as this run of it needed, so that commands measure the same.
     pub fn repeated(&self, setup: &Setup) -> Setup {
         let all = self.requests.saturating_mul(setup.copies());
-        let is_longer = setup.load.is_rate() || self.requests > requests_of(setup, setup.load);
-        Setup { requests: setup.requests.or(is_longer.then_some(all)), ..setup.clone() }
+        let is_longer =
+            setup.workload.load.is_rate() || self.requests > requests_of(setup, setup.workload.load);
+        setup.under(|workload| workload.requests = workload.requests.or(is_longer.then_some(all)))
     }
 
     /// What a rate of the run is while the load lasts.

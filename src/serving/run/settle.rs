@@ -39,7 +39,7 @@ pub fn settle(
                 continue;
             }
             // What cannot be served with longer steps stays as it is.
-            let load = runner.setup().load;
+            let load = runner.setup().workload.load;
             let Ok(responses) = runner.responses(load, factors) else { continue };
             let weights: Vec<f64> = one.observed.iter().map(|of| of.weight).collect();
             one.observed = observations(&responses, load, measured, factors);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
-use crate::config::{Field, Issue, Load, Setup, Turns};
+use crate::config::{Field, Issue, Load};
 use crate::units::significant;
 
 /// A curve over clients runs from one to this multiple of the load's, or at least this many.
@@ -60,10 +60,10 @@ pub struct Sweep {
 impl Sweep {
     /// Around the load of `runner`'s setup, whose run may be known. Loads sent all at once have no curve.
     pub fn of(runner: &Runner, known: Option<Known>) -> Self {
-        let load = runner.setup.load;
+        let load = runner.setup.workload.load;
         let amounts: Vec<f64> = match load {
             Load::Concurrency(clients) | Load::Sessions(clients) => {
-                let turns = runner.setup.session().map_or(1, |turns| u64::from(turns.count));
+                let turns = runner.setup.workload.session().map_or(1, |turns| u64::from(turns.count));
                 let within = |users: &u32| turns == 1 || u64::from(*users) * turns <= MAX_OF_SESSIONS;
                 clients_around(clients).filter(within).map(f64::from).collect()
             }
@@ -205,17 +205,20 @@ impl Runner {
     /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate
     /// TTFT grows without bound. `None` if nothing can be served.
     pub fn capacity(&self) -> Option<f64> {
-        let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.osl);
+        let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.workload.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
         // One of the copies is simulated: a replica, or pools as a whole.
         let copies = self.setup.copies();
         let simulated =
             of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas / copies);
         let slots = simulated.min(MOST_CLIENTS).saturating_mul(copies);
-        let load =
-            if self.setup.session().is_some() { Load::Sessions(slots) } else { Load::Concurrency(slots) };
+        let load = if self.setup.workload.session().is_some() {
+            Load::Sessions(slots)
+        } else {
+            Load::Concurrency(slots)
+        };
         // No think time while others could be served.
-        let busy = Setup { turns: Turns { think_s: 0.0, ..self.setup.turns }, ..self.setup.clone() };
+        let busy = self.setup.under(|workload| workload.turns.think_s = 0.0);
         Some(self.run_of(&busy, load).ok()?.metrics.requests_per_s)
     }
 

@@ -1,7 +1,7 @@
 //! Every call without a model is reported.
 
 use super::layout;
-use crate::config::catalog::{catalog, constants};
+use crate::config::catalog::{catalog, physics};
 use crate::config::check::{KV_FORMATS, weight_formats};
 use crate::config::model::Attention;
 use crate::config::{Arch, Dtype, Model, ModelChoice, Scenario, check};
@@ -42,7 +42,6 @@ fn models() -> Vec<&'static Model> {
 /// Calls of `scenario` that no model covers and no warning reports.
 fn silent(scenario: &Scenario) -> Vec<String> {
     let (Some(setup), issues) = check(scenario, catalog()) else { return Vec::new() };
-    let physics = constants().physics().unwrap();
     let warned = |experts: bool| {
         let mut texts = issues.iter().filter(|issue| !issue.is_error()).map(|issue| &issue.text);
         texts
@@ -50,11 +49,11 @@ fn silent(scenario: &Scenario) -> Vec<String> {
     };
     let mut silent = Vec::new();
     for batch in batches() {
-        let calls = pass(&setup.model, &layout(&setup, &physics), &batch);
+        let calls = pass(&setup.model, &layout(&setup), &batch);
         // Some element-wise kinds were not measured with any engine: they are timed by their bytes.
         for call in calls.into_iter().filter(|call| !matches!(call.op, Op::Elementwise(_))) {
             // If the GPU's record lacks a figure the kernel needs, planning is refused with its name.
-            let vector = call.op.served_vector(&setup.gpu, &setup.engine, physics.launch_floor);
+            let vector = call.op.served_vector(&setup.gpu, &setup.engine, physics().launch_floor);
             let Ok(vector) = vector else { return Vec::new() };
             let timed = call.op.closed_form(&setup.gpu).unwrap().is_some();
             if call.op.family().is_some()

@@ -5,7 +5,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Extent, StepTable, TablePlan};
-use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 
@@ -14,7 +13,7 @@ use crate::efficiency::{Efficiencies, Rows};
 pub struct Tables(Option<(Asked, PlannedTable)>);
 
 /// What a table depends on.
-type Asked = (Setup, Physics, Extent);
+type Asked = (Setup, Extent);
 
 /// A plan, and its tables once this or one like it is finished.
 #[derive(Debug, Clone)]
@@ -38,21 +37,15 @@ impl Tables {
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
-    pub fn plan(
-        &mut self,
-        setup: &Setup,
-        physics: &Physics,
-        extent: &Extent,
-    ) -> Result<PlannedTable, MissingFigure> {
-        let asked = (setup.without_requests(), *physics, *extent);
+    pub fn plan(&mut self, setup: &Setup, extent: &Extent) -> Result<PlannedTable, MissingFigure> {
+        let asked = (setup.without_requests(), *extent);
         if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(PlannedTable { asks: table.finished.learned.get().is_none(), ..table.clone() });
         }
-        let last =
-            self.0.as_ref().filter(|((setup, physics, _), _)| (setup, physics) == (&asked.0, &asked.1));
+        let last = self.0.as_ref().filter(|((setup, _), _)| *setup == asked.0);
         let before = last.and_then(|(_, table)| table.finished.learned.get());
         let rest = before.map(|_| *extent);
-        let plan = TablePlan::onto(&asked.0, physics, extent, Rows::default(), before.map(|table| &**table))?;
+        let plan = TablePlan::onto(&asked.0, extent, Rows::default(), before.map(|table| &**table))?;
         let table = PlannedTable { extent: rest, ..plan.into() };
         self.0 = Some((asked, table.clone()));
         Ok(table)
@@ -87,8 +80,8 @@ impl PlannedTable {
         }
         let table = match (efficiencies, &self.extent) {
             (Efficiencies::Roofline, Some(extent)) => {
-                let TablePlan { setup, physics, .. } = &*self.plan;
-                TablePlan::onto(setup, physics, extent, Rows::none(), None).ok()?.finish(efficiencies)?
+                let TablePlan { setup, .. } = &*self.plan;
+                TablePlan::onto(setup, extent, Rows::none(), None).ok()?.finish(efficiencies)?
             }
             _ => self.plan.finish(efficiencies)?,
         };

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::replica::{decodes_eagerly, mixed_graph};
 use super::sim::Spent;
 use super::step::PlannedStep;
-use crate::config::catalog::Physics;
+use crate::config::catalog::physics;
 use crate::config::model::{Attention, Blocks};
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -59,7 +59,6 @@ struct Parts<T> {
 #[derive(Debug, Clone)]
 pub struct TablePlan {
     setup: Setup,
-    physics: Physics,
     parts: Arc<Parts<Points>>,
     rows: Rows,
     /// The images of a prompt.
@@ -92,8 +91,8 @@ pub struct StepTable {
 impl TablePlan {
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
-    pub fn new(setup: &Setup, physics: &Physics, extent: &Extent) -> Result<Self, MissingFigure> {
-        Self::onto(setup, physics, extent, Rows::default(), None)
+    pub fn new(setup: &Setup, extent: &Extent) -> Result<Self, MissingFigure> {
+        Self::onto(setup, extent, Rows::default(), None)
     }
 
     /// The same, adding its rows to `rows`. What is at the points of a learned table `before` of the same setup is taken
@@ -103,18 +102,17 @@ impl TablePlan {
     /// If a catalog record lacks a figure needed for counting.
     pub fn onto(
         setup: &Setup,
-        physics: &Physics,
         extent: &Extent,
         mut rows: Rows,
         before: Option<&StepTable>,
     ) -> Result<Self, MissingFigure> {
         type Of = fn(&Parts<Grid>) -> &Grid;
         let mut points = |scope, of: Of, axes: &[Vec<u64>], batch: fn(&[u64]) -> Batch| {
-            let step = |at: &[u64]| PlannedStep::of_scope(setup, physics, batch(at), &mut rows, scope);
+            let step = |at: &[u64]| PlannedStep::of_scope(setup, batch(at), &mut rows, scope);
             Points::new(axes, before.map(|table| of(&table.parts)), step)
         };
         let (longest, newest) = (extent.length.max(SHORTEST), extent.prompt.max(SHORTEST));
-        let verified = 1 + u64::from(setup.drafts.drafted);
+        let verified = 1 + u64::from(setup.workload.drafts.drafted);
         let decoding = octaves(1, extent.sequences, SEQUENCES);
         let of_all = numbers(extent.tokens * u64::from(setup.dp));
         let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
@@ -163,11 +161,11 @@ impl TablePlan {
                 |at| alike(at[2], at[0], at[1]),
             )?,
         };
-        let launches = [PlannedStep::launches(setup, physics), PlannedStep::launches_between(setup, physics)];
-        let copies = copies(setup, physics)?;
-        let images = PlannedStep::of_images(setup, physics, &mut rows)?;
+        let launches = [PlannedStep::launches(setup), PlannedStep::launches_between(setup)];
+        let copies = copies(setup)?;
+        let images = PlannedStep::of_images(setup, &mut rows)?;
         let parts = Arc::new(parts);
-        Ok(Self { setup: setup.clone(), physics: *physics, parts, rows, images, launches, copies })
+        Ok(Self { setup: setup.clone(), parts, rows, images, launches, copies })
     }
 
     /// The rows for the models.
@@ -183,7 +181,7 @@ impl TablePlan {
     /// The table. `None` if `efficiencies` does not answer every row of the plan, or the ideals of a plan that takes over
     /// learned times.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
-        let grid = |points: &Points| points.finish(&self.setup, &self.physics, efficiencies);
+        let grid = |points: &Points| points.finish(&self.setup, efficiencies);
         let Parts { tokens, experts, logits, drafts, prompts, decodes } = &*self.parts;
         let parts = Parts {
             tokens: grid(tokens)?,
@@ -200,7 +198,7 @@ impl TablePlan {
             Efficiencies::Roofline => Seconds::ZERO,
             Efficiencies::Learned(_) => self.copies,
         };
-        let images = self.images.spent(&self.setup, &self.physics, efficiencies)?;
+        let images = self.images.spent(&self.setup, efficiencies)?;
         let delta = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Delta(_)));
         let (launches, image_launches) = (self.launches, self.images.own_launches());
         Some(StepTable {
@@ -219,8 +217,8 @@ impl TablePlan {
 }
 
 /// Gathering and scattering the states of a delta rule. Sequences that verify drafts are not copied.
-fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
-    if !setup.engine.copies_states || setup.drafts.drafted > 0 {
+fn copies(setup: &Setup) -> Result<Seconds, MissingFigure> {
+    if !setup.engine.copies_states || setup.workload.drafts.drafted > 0 {
         return Ok(Seconds::ZERO);
     }
     let of = |blocks: &Blocks| match &blocks.attention {
@@ -230,7 +228,7 @@ fn copies(setup: &Setup, physics: &Physics) -> Result<Seconds, MissingFigure> {
     let states = setup.model.blocks.iter().map(of).sum::<f64>() / f64::from(setup.tp);
     // Read and written twice, in 32 bits.
     let moved = Bytes(2.0 * 2.0 * 4.0 * states);
-    Ok(moved / (setup.gpu.bandwidth()? * physics.streaming_share))
+    Ok(moved / (setup.gpu.bandwidth()? * physics().streaming_share))
 }
 
 /// The most of any rank.

@@ -2,7 +2,6 @@
 
 use super::grid::{Axis, Grid, every_point, logarithms};
 use super::lengths;
-use crate::config::catalog::Physics;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::Efficiencies;
 use crate::serving::step::PlannedStep;
@@ -38,9 +37,9 @@ impl Points {
     }
 
     /// The grid. `None` if `efficiencies` does not answer every row, or for the ideals of points known as learned.
-    pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Grid> {
+    pub fn finish(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Grid> {
         let value = |point: &Point| match point {
-            Point::Planned(step) => step.spent(setup, physics, efficiencies).map(logarithms),
+            Point::Planned(step) => step.spent(setup, efficiencies).map(logarithms),
             Point::Known(known) => Some(*known).filter(|_| *efficiencies != Efficiencies::Roofline),
         };
         Grid::of_logarithms(self.axes.clone(), self.points.iter().map(value).collect::<Option<_>>()?)

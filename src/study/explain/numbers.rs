@@ -9,7 +9,7 @@ use crate::serving::sim::{Metrics, Stats};
 use crate::study::accuracy::{Accuracy, ErrorGroup};
 use crate::study::ttft::{TtftParts, encoder};
 use crate::study::{Block, Row, words};
-use crate::units::{Bytes, Dollars, Flops, Seconds, count, decimal, fixed, percent};
+use crate::units::{Bytes, Dollars, Flops, Seconds, count, counted, decimal, fixed, percent};
 
 /// One fold per number, with the id of the page's number.
 pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Block> {
@@ -45,6 +45,7 @@ fn ttft(
     prefill: Option<&PassReport>,
     spread: Option<String>,
 ) -> Block {
+    let workload = &setup.workload;
     let name = format!("TTFT {}", headline.ttft.print());
     let mut blocks = vec![Block::text(
         "From a request's arrival at the server to its first token, queueing included, network excluded. Mean over \
@@ -55,19 +56,19 @@ fn ttft(
         blocks.push(Block::text(format!(
             "Before the first tokens of a prompt the vision encoder runs over {} × {} image tokens: {}, and {} with every \
              kernel at the textbook roofline. No measured run has images, so nothing calibrates it.",
-            pass.sequences * u64::from(setup.images),
+            pass.sequences * u64::from(workload.images),
             count(f64::from(setup.image_tokens)),
             images.print(),
             encoder(pass, |line| line.roofline).print(),
         )));
     }
-    if let Load::Batch(_) = setup.load {
+    if let Load::Batch(_) = workload.load {
         blocks.push(Block::text(format!("TTFT = prefill of the whole batch = {}", headline.ttft.print())));
         return Block::fold("ttft", name, blocks);
     }
     blocks.extend(spread.map(Block::text));
-    if setup.cached_share > 0.0 {
-        let prompt = setup.prompts.first().copied().unwrap_or(1);
+    if workload.cached_share > 0.0 {
+        let prompt = workload.isl.each().first().copied().unwrap_or(1);
         blocks.push(Block::text(format!(
             "Of a prompt of {} tokens, {} are in the prefix cache (whole blocks); only the rest is computed, and attends to \
              them.",
@@ -96,11 +97,12 @@ fn tpot(
     decode: Option<(&PassReport, f64)>,
     spread: Option<String>,
 ) -> Option<Block> {
+    let workload = &setup.workload;
     let tpot = headline.tpot?;
     let step = decode.map_or(Seconds::ZERO, |(pass, factor)| pass.time * factor);
-    let drafted = setup.drafts.drafted;
-    let per_step = f64::from(setup.osl.saturating_sub(1)) / setup.decode_steps();
-    let batch = matches!(setup.load, Load::Batch(_));
+    let drafted = workload.drafts.drafted;
+    let per_step = f64::from(workload.osl.saturating_sub(1)) / setup.decode_steps();
+    let batch = matches!(workload.load, Load::Batch(_));
     let mut lines = vec![
         "Time per output token after the first: (E2E - TTFT) / (OSL - 1), mean over requests. A user reads 1 / TPOT tokens \
          per second."
@@ -126,7 +128,7 @@ fn tpot(
             "Speculative decoding: each step verifies {} draft tokens per sequence along with its newest token; {} are \
              accepted on average. The drafting itself is not counted.",
             count(f64::from(drafted)),
-            decimal(setup.drafts.accepted),
+            decimal(workload.drafts.accepted),
         ));
     }
     if let Some((pass, factor)) = decode {
@@ -141,7 +143,7 @@ fn tpot(
         lines.push(format!(
             "The decode step{}: {}{} with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
             if batch { " half-way through" } else { "" },
-            words::counted(pass.sequences as f64, "sequence"),
+            counted(pass.sequences as f64, "sequence"),
             if setup.dp > 1 { " per rank" } else { "" },
             count(pass.past.round()),
             (pass.time - pass.host).print(),
@@ -154,11 +156,11 @@ fn tpot(
 fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
     let mut lines: Vec<String> = spread.into_iter().collect();
     // If requests differ, those with long outputs count for more.
-    if !setup.varies() {
+    if !setup.workload.varies() {
         lines.push(format!(
             "E2E = TTFT + (OSL - 1) × TPOT = {} + {} × {} = {}",
             headline.ttft.print(),
-            decimal(f64::from(setup.osl.saturating_sub(1))),
+            decimal(f64::from(setup.workload.osl.saturating_sub(1))),
             headline.tpot.unwrap_or(Seconds::ZERO).print(),
             headline.e2e.print(),
         ));
@@ -176,7 +178,7 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
         requests(headline.requests_per_s),
         count(headline.output_per_s / headline.requests_per_s),
     )];
-    if !matches!(setup.load, Load::Batch(_)) {
+    if !matches!(setup.workload.load, Load::Batch(_)) {
         lines.push(format!(
             "Little's law: in flight per replica = requests per replica × E2E = {} × {} = {}",
             requests(in_flight / headline.e2e.0),

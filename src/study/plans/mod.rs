@@ -10,7 +10,7 @@ use super::{Block, Document, Fact, Row, Span};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Severity};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::Ask;
 use crate::find::{Answer, Capacity, Day, Nearest, Plan, Question, Search, Survey};
 use crate::units::{count, fixed};
 use lead::lead;
@@ -38,10 +38,9 @@ impl Plans {
     ///
     /// # Errors
     /// Why the models failed.
-    pub fn step(&mut self, ask: impl Fn(&Rows) -> Result<Efficiencies, String>) -> Result<bool, String> {
-        let unanswered = || "the models did not answer every row".to_owned();
+    pub fn step(&mut self, ask: Ask<'_>) -> Result<bool, String> {
         let Some((survey, search)) = self.search.as_mut().filter(|_| !self.done) else { return Ok(false) };
-        if search.step(ask, unanswered)? {
+        if search.step(ask)? {
             return Ok(true);
         }
         match survey.next(search.answer()) {

@@ -3,7 +3,7 @@
 use crate::find::Plan;
 use crate::serving::run::Spread;
 use crate::study::{Block, Fact, Row, Span};
-use crate::units::{Dollars, Printed, Seconds, cents, count, fixed, judged, percent};
+use crate::units::{Dollars, Printed, Seconds, cents, count, counted, fixed, judged, percent};
 
 /// A link that puts a plan on the form.
 pub(super) fn open(plan: &Plan) -> Span {
@@ -71,8 +71,7 @@ pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
     let why = plan.behind.as_ref().map_or(String::new(), |behind| format!(": {behind}"));
     let mut blocks = vec![figures(plan)];
     if let Some(broken) = &plan.one_less {
-        let less = plan.replicas - 1;
-        let replicas = if less == 1 { "1 replica".to_owned() } else { format!("{less} replicas") };
+        let replicas = counted(plan.replicas - 1, "replica");
         blocks.push(Block::text(format!("With {replicas} {}.", broken.text)));
     }
     blocks.extend(plan.issues.iter().map(|issue| Block::text(issue.sentence())));

@@ -9,7 +9,7 @@ use crate::serving::measured::{Deviation, deviations, print};
 use crate::serving::report::{Basis, Headline};
 use crate::serving::run::{Calibrated, Power, Run, Spread};
 use crate::serving::sim::Stats;
-use crate::units::{Dollars, Joules, Printed, Seconds, Watts, count, percent};
+use crate::units::{Dollars, Joules, Printed, Seconds, Watts, count, counted, percent};
 use crate::worker::protocol::{Answer, Reading};
 
 /// The report of `setup`, compared with `measured`; `traced` if a trace was replayed.
@@ -145,9 +145,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
         };
         return Some(format!("The physics alone, without bands: {why}."));
     };
-    let runs = |runs: u32| {
-        if runs == 1 { "1 measured run".into() } else { format!("{} measured runs", count(f64::from(runs))) }
-    };
+    let runs = |runs: u32| counted(runs, "measured run");
     let behind = match (support.of_model_on_engine, support.of_gpu_on_engine) {
         (0, 0) => {
             "No run of this model, or on this GPU with this engine, was measured: the 80 % bands are wide"

@@ -23,7 +23,7 @@ pub fn curve(setup: &Setup, measured: &Beside<'_>, sweep: &Sweep, over: bool) ->
         return Document::default();
     }
     let head = [
-        runs::size_of(setup.load),
+        runs::size_of(setup.workload.load),
         "TTFT mean",
         "TTFT P99",
         "TPOT mean",
@@ -70,10 +70,10 @@ fn with_measured(measured: &Beside<'_>, setup: &Setup, mut chart: Chart) -> Char
     let Chart::Curves(curves) = &mut chart else { return chart };
     let metrics = [Metric::Ttft, Metric::Tpot, Metric::Output];
     // With a single output token there is no TPOT, and no panel for it.
-    let metrics = metrics.into_iter().filter(|metric| setup.osl > 1 || *metric != Metric::Tpot);
+    let metrics = metrics.into_iter().filter(|metric| setup.workload.osl > 1 || *metric != Metric::Tpot);
     for (metric, panel) in metrics.zip(&mut curves.panels) {
         let scale = if metric.is_time() { 1e-3 } else { 1.0 };
-        let own = measured.own.of(metric).value().map(|value| (setup.load.amount(), value));
+        let own = measured.own.of(metric).value().map(|value| (setup.workload.load.amount(), value));
         let times = measured.runs.iter().filter_map(|(load, times)| {
             Some((
                 *load,
@@ -93,7 +93,7 @@ fn with_measured(measured: &Beside<'_>, setup: &Setup, mut chart: Chart) -> Char
 
 fn words(setup: &Setup, points: &[Point]) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
-    let load = |point: &Point| named::load(Load::of(setup.load.size(), point.load));
+    let load = |point: &Point| named::load(Load::of(setup.workload.load.size(), point.load));
     let time = |value: f64| Seconds(value).print();
     let mut text = format!(
         "From {} to {}: mean TTFT {} to {}",
@@ -123,13 +123,13 @@ fn words(setup: &Setup, points: &[Point]) -> String {
 /// The largest load that meets the limits, in a sentence; empty without limits or curve.
 fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
     let points = sweep.curve();
-    let limited = setup.slos.limits().next().is_some();
+    let limited = setup.workload.slos.limits().next().is_some();
     if !limited || points.is_empty() {
         return String::new();
     }
     let end = points.last().map_or(0.0, |point| point.load);
-    let load = |most| named::load(Load::of(setup.load.size(), most));
-    let share = count(setup.slos.share_of_each() * 100.0);
+    let load = |most| named::load(Load::of(setup.workload.load.size(), most));
+    let share = count(setup.workload.slos.share_of_each() * 100.0);
     let Some(most) = sweep.largest_as_stated() else {
         return format!("Not even the smallest load keeps {share} % of requests within the limits.");
     };
@@ -173,7 +173,7 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
     let (at, with) = known
         .filter(|(_, with)| open(*with))
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
-    let load = Load::of(setup.load.size(), at);
+    let load = Load::of(setup.workload.load.size(), at);
     let name = format!("To settle it, measure {}: {} to meet the limits", named::load(load), sure(with));
-    Some(to_measure("settle-load", name, &Setup { load, ..setup.clone() }))
+    Some(to_measure("settle-load", name, &setup.under(|workload| workload.load = load)))
 }

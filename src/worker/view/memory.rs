@@ -1,7 +1,7 @@
 //! Device memory by part, and whether it fits.
 
 use crate::serving::report::Memory;
-use crate::units::{Bytes, count};
+use crate::units::{Bytes, count, counted};
 use crate::worker::protocol::{MemoryShown, Part};
 
 pub fn shown(memory: &Memory, fits: bool) -> MemoryShown {
@@ -45,10 +45,9 @@ fn verdict(memory: &Memory, fits: bool) -> String {
         return "Does not fit".into();
     }
     let (tokens, sequences) = (memory.kv_tokens.floor(), memory.max_concurrency.floor());
-    let plural = if sequences == 1.0 { "sequence" } else { "sequences" };
     format!(
-        "Fits: room for {} tokens of KV cache, {} {plural} of full length",
+        "Fits: room for {} tokens of KV cache, {} of full length",
         count(tokens),
-        count(sequences)
+        counted(sequences, "sequence")
     )
 }

@@ -75,13 +75,13 @@ fn what(setup: &Setup, run: &Run) -> String {
         1 => format!("{} per second", count(rate)),
         _ => format!("{} of {} per second", count(rate / f64::from(copies)), count(rate)),
     };
-    match setup.load {
+    match setup.workload.load {
         Load::Concurrency(clients) => {
             if clients == 1 {
                 return format!("{requests} requests{of}, each sent when the previous one ends.");
             }
             let alike = " Their equal lengths keep them in lockstep, so prompts come in bursts.";
-            let bursts = if setup.varies() { "" } else { alike };
+            let bursts = if setup.workload.varies() { "" } else { alike };
             let clients = count(f64::from(clients));
             let start = start(setup, clients + " clients");
             format!(
@@ -91,7 +91,7 @@ fn what(setup: &Setup, run: &Run) -> String {
         }
         Load::Rate(all) => format!("{requests} requests{of}, {}, {}.", rate(all), times(setup)),
         Load::ConstantRate(all) => format!("{requests} requests{of}, {}, with equal gaps.", rate(all)),
-        Load::Burst(_) => match setup.max_in_flight {
+        Load::Burst(_) => match setup.workload.max_in_flight {
             Some(most) => {
                 format!("{requests} requests{of} at once, up to {most} in flight.")
             }
@@ -116,7 +116,7 @@ fn what(setup: &Setup, run: &Run) -> String {
 }
 
 fn start(setup: &Setup, clients: String) -> String {
-    match setup.start {
+    match setup.workload.start {
         Start::AtOnce => format!("all {clients} start at once"),
         Start::Ramp(seconds) => format!("{clients} start over {} s", decimal(seconds)),
         Start::Stagger(seconds) => format!("{clients} start {} s apart", decimal(seconds)),
@@ -124,24 +124,24 @@ fn start(setup: &Setup, clients: String) -> String {
 }
 
 fn times(setup: &Setup) -> String {
-    match setup.burstiness {
+    match setup.workload.burstiness {
         1.0 => "at random times (Poisson)".to_owned(),
         shape => format!("at random times (gamma, burstiness {})", decimal(shape)),
     }
 }
 
 fn turns(setup: &Setup) -> String {
-    let pause = match setup.turns.think_s {
+    let pause = match setup.workload.turns.think_s {
         0.0 => String::new(),
         seconds => format!(", {} s of think time between them", decimal(seconds)),
     };
-    format!("sessions of {} turns{pause}", setup.turns.count)
+    format!("sessions of {} turns{pause}", setup.workload.turns.count)
 }
 
 fn replayed(setup: &Setup, run: &Run) -> String {
     let of = if setup.copies() > 1 { " of one replica" } else { "" };
     let requests = count(f64::from(run.requests));
-    let (prompt, output) = (setup.prompts.first().copied().unwrap_or(1), setup.osl);
+    let (prompt, output) = (setup.workload.isl.each().first().copied().unwrap_or(1), setup.workload.osl);
     let (prompt, output) = (count(f64::from(prompt)), count(f64::from(output)));
     format!(
         "{requests} requests of the trace{of} at {} per second; {prompt} prompt and {output} output tokens on \

@@ -36,7 +36,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
                 limit: kept.limit,
                 time: kept.at,
             });
-            let percentile = setup.slos.share_of_each() * 100.0;
+            let percentile = setup.workload.slos.share_of_each() * 100.0;
             (held.collect::<Vec<_>>(), format!(" P{}", count(percentile)))
         }
         None => (means(setup, headline), String::new()),
@@ -57,7 +57,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     } else if missed.is_empty() {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
         let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
-        let asked = fixed(setup.slos.share() * 100.0, 0);
+        let asked = fixed(setup.workload.slos.share() * 100.0, 0);
         verdict("misses", "Misses the limits", format!("{share} % of requests meet all, {asked} % must"))
     } else {
         let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
@@ -79,7 +79,7 @@ fn means(setup: &Setup, headline: &Headline) -> Vec<Held> {
         _ => Some(headline.e2e),
     };
     let held = |(field, limit)| Some(Held { name: name(field), limit, time: time(field)?.0 });
-    setup.slos.limits().filter_map(held).collect()
+    setup.workload.slos.limits().filter_map(held).collect()
 }
 
 fn name(field: Field) -> &'static str {

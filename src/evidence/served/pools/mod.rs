@@ -118,7 +118,7 @@ impl Side {
 
     /// Workers with the same step times.
     pub fn table_key(&self) -> String {
-        let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, drafts, .. } = &self.setup;
+        let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, workload, .. } = &self.setup;
         let phases = self.extent.phases;
         format!(
             "{} {} {} {tp} {pp} {dp} {ep} {} {} {} {phases:?}",
@@ -127,7 +127,7 @@ impl Side {
             engine.id,
             weights.id(),
             kv.id(),
-            drafts.drafted
+            workload.drafts.drafted
         )
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{PoolRun, Side};
-use crate::config::catalog::{Catalog, Physics};
+use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, PoolCase, ServedCase};
 use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, grouped};
 use crate::evidence::served::{Tables, attempted, tables};
@@ -29,14 +29,14 @@ pub struct PoolReport {
 /// Runs every case again.
 pub fn pool_report(
     cases: &[&PoolCase],
-    (catalog, physics): (&Catalog, &Physics),
+    catalog: &Catalog,
     ask: &Ask<'_>,
     peers: &[PeerRow],
 ) -> Result<PoolReport, String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.served.id, |&case| Ok((case, PoolRun::of(case, catalog)?)));
     let sides = ready.iter().flat_map(|(_, run)| [&run.prefill, &run.decode]);
-    let tables = tables(sides.map(Side::wanted_table), physics, ask)?;
+    let tables = tables(sides.map(Side::wanted_table), ask)?;
     let (compared, more) =
         attempted(&ready, |(case, _)| &case.served.id, |(case, run)| compare(case, run, &tables));
     skipped.extend(more);
@@ -55,7 +55,7 @@ pub fn pool_report(
         by_prompt: grouped(metrics, compared.iter(), |case| {
             of.get(case.id.as_str()).map_or(0, |(case, _)| case.served.isl)
         }),
-        by_drafting: by(&|_, run| match run.decode.setup.drafts.drafted {
+        by_drafting: by(&|_, run| match run.decode.setup.workload.drafts.drafted {
             0 => "no drafts".into(),
             drafted => format!("{drafted} drafted"),
         }),

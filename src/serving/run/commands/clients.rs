@@ -18,31 +18,34 @@ fn server(setup: &Setup) -> &'static str {
 
 /// `vllm bench serve`: clients, a rate, a burst, and a static batch as a burst.
 pub fn serve(setup: &Setup) -> Shell {
+    let workload = &setup.workload;
     let replicas = setup.copies();
-    let rate = match setup.load.is_rate() {
-        true => decimal(setup.load.amount() / f64::from(replicas)),
+    let rate = match workload.load.is_rate() {
+        true => decimal(workload.load.amount() / f64::from(replicas)),
         false => "inf".to_owned(),
     };
-    let clients = match setup.load {
+    let clients = match workload.load {
         Load::Concurrency(clients) => Some(clients.div_ceil(replicas)),
-        Load::Burst(_) => setup.max_in_flight.map(|most| most.div_ceil(replicas)),
+        Load::Burst(_) => workload.max_in_flight.map(|most| most.div_ceil(replicas)),
         _ => None,
     };
-    let burstiness = match setup.load {
+    let burstiness = match workload.load {
         Load::ConstantRate(_) => Some(EQUAL_GAPS.to_owned()),
-        Load::Rate(_) if setup.burstiness.to_bits() != 1f64.to_bits() => Some(decimal(setup.burstiness)),
+        Load::Rate(_) if workload.burstiness.to_bits() != 1f64.to_bits() => {
+            Some(decimal(workload.burstiness))
+        }
         _ => None,
     };
     let mut limits = Vec::new();
-    limits.extend(setup.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
-    limits.extend(setup.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
-    limits.extend(setup.slos.e2e_ms.map(|limit| format!("e2el:{}", decimal(limit))));
-    let client = match setup.images {
+    limits.extend(workload.slos.ttft_ms.map(|limit| format!("ttft:{}", decimal(limit))));
+    limits.extend(workload.slos.tpot_ms.map(|limit| format!("tpot:{}", decimal(limit))));
+    limits.extend(workload.slos.e2e_ms.map(|limit| format!("e2el:{}", decimal(limit))));
+    let client = match workload.images {
         0 => "vllm bench serve --backend openai --endpoint /v1/completions",
         _ => "vllm bench serve --backend openai-chat --endpoint /v1/chat/completions",
     };
     let command = Shell::new(client).flag("--base-url", server(setup)).flag("--model", model(setup));
-    with_images(setup, lengths(setup, command, setup.images))
+    with_images(setup, lengths(setup, command, workload.images))
         .flag("--request-rate", rate)
         .given("--burstiness", burstiness)
         .given("--max-concurrency", clients)
@@ -54,11 +57,13 @@ pub fn serve(setup: &Setup) -> Shell {
 
 /// Square images that the encoder makes the stated number of tokens of, or the next larger square number.
 fn with_images(setup: &Setup, command: Shell) -> Shell {
-    let Some(vision) = setup.model.vision.as_ref().filter(|_| setup.images > 0) else { return command };
+    let Some(vision) = setup.model.vision.as_ref().filter(|_| setup.workload.images > 0) else {
+        return command;
+    };
     let side = f64::from(setup.image_tokens).sqrt().ceil()
         * f64::from(vision.merge).sqrt()
         * f64::from(vision.patch);
-    let images = setup.images;
+    let images = setup.workload.images;
     command
         .flag("--random-mm-base-items-per-request", images)
         .flag("--random-mm-limit-mm-per-prompt", format!("'{{\"image\": {images}, \"video\": 0}}'"))
@@ -68,6 +73,7 @@ fn with_images(setup: &Setup, command: Shell) -> Shell {
 /// Random prompts, as in `vllm bench serve` and `vllm bench throughput`, with the tokens of this many images beside
 /// their text.
 fn lengths(setup: &Setup, command: Shell, images: u32) -> Shell {
+    let workload = &setup.workload;
     // A prefix shared by all prompts is what the cache finds of each.
     let prompt = setup.mean_prompt().round() as u32;
     let prefix = setup.cached(prompt);
@@ -76,22 +82,23 @@ fn lengths(setup: &Setup, command: Shell, images: u32) -> Shell {
         .flag("--dataset-name", if images > 0 { "random-mm" } else { "random" })
         .only_if(prefix > 0, "--random-prefix-len", prefix)
         .flag("--random-input-len", if images > 0 { text.max(1) } else { text })
-        .flag("--random-output-len", setup.osl)
-        .only_if(setup.spread > 0.0, "--random-range-ratio", decimal(setup.spread))
-        .flag("--num-prompts", requests_of(setup, setup.load))
+        .flag("--random-output-len", workload.osl)
+        .only_if(workload.spread > 0.0, "--random-range-ratio", decimal(workload.spread))
+        .flag("--num-prompts", requests_of(setup, workload.load))
 }
 
 /// The engine's own throughput benchmark, which starts the engine itself.
 pub fn offline(setup: &Setup) -> String {
-    let requests = requests_of(setup, setup.load);
-    let (prompt, output) = (setup.mean_prompt().round() as u32, setup.osl);
+    let workload = &setup.workload;
+    let requests = requests_of(setup, workload.load);
+    let (prompt, output) = (setup.mean_prompt().round() as u32, workload.osl);
     let command = match setup.engine.scheduler.batching {
         Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup), 0),
         Batching::PrefillFirst => sglang("python -m sglang.bench_offline_throughput --model-path", setup)
             .flag("--dataset-name", "random")
             .flag("--random-input-len", prompt)
             .flag("--random-output-len", output)
-            .flag("--random-range-ratio", decimal(1.0 - setup.spread))
+            .flag("--random-range-ratio", decimal(1.0 - workload.spread))
             .flag("--num-prompts", requests),
         Batching::InFlight => {
             let data = Shell::new(&format!(
@@ -115,11 +122,12 @@ pub fn offline(setup: &Setup) -> String {
 
 /// vLLM's multi-turn benchmark, which works with all three engines.
 pub fn sessions(setup: &Setup) -> String {
-    let turns = setup.turns;
+    let workload = &setup.workload;
+    let turns = workload.turns;
     let replicas = setup.copies();
-    let sessions = requests_of(setup, setup.load) / turns.count.max(1);
+    let sessions = requests_of(setup, workload.load) / turns.count.max(1);
     let same = |value: u32| serde_json::json!({"distribution": "constant", "value": value});
-    let first = setup.prompts.first().copied().unwrap_or(1);
+    let first = workload.isl.each().first().copied().unwrap_or(1);
     let conversations = serde_json::json!({
         "filetype": "generate_conversations",
         "num_conversations": sessions,
@@ -131,11 +139,11 @@ pub fn sessions(setup: &Setup) -> String {
             "prefix_num_tokens": same(first.saturating_sub(turns.message)),
             "num_tokens": same(turns.message),
         },
-        "prompt_output": {"num_tokens": same(setup.osl)},
+        "prompt_output": {"num_tokens": same(workload.osl)},
     });
     let mut notes =
         "# In a checkout of vLLM, with a text to draw from (pg1184.txt of gutenberg.org).\n".to_owned();
-    let clients = match setup.load {
+    let clients = match workload.load {
         Load::Sessions(users) => users.div_ceil(replicas),
         _ => {
             notes += "# All sessions start at once: it has no session rate.\n";

@@ -24,6 +24,7 @@ pub struct Commands {
 
 impl Commands {
     pub fn of(setup: &Setup) -> Self {
+        let workload = &setup.workload;
         let launch = match &setup.prefill {
             None => launch(setup).0,
             Some(pool) => format!(
@@ -38,19 +39,19 @@ impl Commands {
         if setup.copies() > 1 {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
-        if setup.log_spread != [0.0; 2] || setup.shape.is_some() || !setup.histogram.is_empty() {
+        if workload.log_spread != [0.0; 2] || workload.shape.is_some() || !workload.histogram.is_empty() {
             notes += "# At the mean lengths: it cannot sample this distribution.\n";
         }
-        if setup.start != Start::AtOnce && !setup.load.is_rate() {
+        if workload.start != Start::AtOnce && !workload.load.is_rate() {
             notes +=
                 "# All clients start at once: it has no ramp, so first tokens come later than predicted.\n";
         }
-        if setup.images > 0
-            && matches!(setup.load, Load::Offline(_) | Load::Sessions(_) | Load::SessionRate(_))
+        if workload.images > 0
+            && matches!(workload.load, Load::Offline(_) | Load::Sessions(_) | Load::SessionRate(_))
         {
             notes += "# Text only: it sends no images.\n";
         }
-        let bench = match setup.load {
+        let bench = match workload.load {
             Load::Offline(_) => clients::offline(setup),
             Load::Sessions(_) | Load::SessionRate(_) => clients::sessions(setup),
             _ => clients::serve(setup).0,
@@ -98,7 +99,7 @@ fn published(setup: &Setup) -> Option<String> {
 const DRAFT_MODEL: &str = "DRAFT_MODEL";
 
 fn draft_note(setup: &Setup) -> String {
-    if setup.drafts.drafted == 0 || drafts_itself(setup) {
+    if setup.workload.drafts.drafted == 0 || drafts_itself(setup) {
         return String::new();
     }
     format!("# {DRAFT_MODEL}: the draft model of this one.\n")
@@ -134,7 +135,7 @@ fn quantised(setup: &Setup) -> Option<&'static str> {
 }
 
 fn vllm(command: &str, setup: &Setup) -> Shell {
-    let (drafted, host) = (setup.drafts.drafted, setup.host_gib());
+    let (drafted, host) = (setup.workload.drafts.drafted, setup.host_gib());
     let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
     let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
     Shell::new(&format!("{command} {}", model(setup)))
@@ -157,7 +158,7 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
 }
 
 fn sglang(command: &str, setup: &Setup) -> Shell {
-    let (drafted, own, host) = (setup.drafts.drafted, drafts_itself(setup), setup.host_gib());
+    let (drafted, own, host) = (setup.workload.drafts.drafted, drafts_itself(setup), setup.host_gib());
     Shell::new(&format!("{command} {}", model(setup)))
         .flag("--tp-size", setup.gpus_per_stage())
         .only_if(setup.pp > 1, "--pp-size", setup.pp)
@@ -192,7 +193,7 @@ fn trtllm(command: &str, setup: &Setup) -> Shell {
     if setup.dp > 1 {
         options += "enable_attention_dp: true\\n";
     }
-    let drafted = setup.drafts.drafted;
+    let drafted = setup.workload.drafts.drafted;
     if drafts_itself(setup) {
         options +=
             &format!("speculative_config:\\n  decoding_type: MTP\\n  num_nextn_predict_layers: {drafted}\\n");

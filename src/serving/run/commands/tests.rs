@@ -165,7 +165,7 @@ fn caches_drafts_and_bursts_have_their_flags() {
     ] {
         assert!(own(engine).contains(flag) && !own(engine).contains("DRAFT_MODEL"), "{}", own(engine));
     }
-    let log_normal = commands(|scenario| scenario.workload.log_spread = 0.5);
+    let log_normal = commands(|scenario| scenario.workload.log_spread = [0.5; 2]);
     assert!(log_normal.bench.starts_with("# At the mean lengths"), "{}", log_normal.bench);
 }
 

@@ -6,7 +6,7 @@ mod time;
 
 use serde_json::Value;
 
-use crate::config::{Field, Issue, Load, Setup, excerpt, json};
+use crate::config::{Field, Issue, Lengths, Load, Setup, Workload, excerpt, json};
 use crate::serving::sim::Request;
 use crate::units::{Order, count};
 use column::{Column, Columns};
@@ -91,7 +91,7 @@ impl Trace {
     pub fn on(&self, setup: &Setup) -> Result<Setup, Issue> {
         let none = "all requests of the trace arrive at once: use a batch instead";
         let own = self.rate().ok_or_else(|| Issue::error(Field::Trace, none))?;
-        let images = setup.images.saturating_mul(setup.image_tokens);
+        let images = setup.workload.images.saturating_mul(setup.image_tokens);
         if let Some(request) = self.requests.iter().find(|request| request.prompt < images) {
             let text = format!(
                 "a prompt of the trace has {} tokens, and its images would take {images}: set images to 0",
@@ -99,12 +99,22 @@ impl Trace {
             );
             return Err(Issue::error(Field::Images, text));
         }
-        let rate = if let Load::Rate(rate) = setup.load { rate } else { own };
+        let rate = if let Load::Rate(rate) = setup.workload.load { rate } else { own };
         let (prompt, output) = self.means();
         let whole = |tokens: f64| tokens.round().max(1.0) as u32;
-        let (prompts, osl) = (vec![whole(prompt)], whole(output));
-        let of_trace = Setup { load: Load::Rate(rate), prompts, osl, burstiness: 1.0, ..setup.clone() };
-        Ok(Setup { spread: 0.0, log_spread: [0.0; 2], shape: None, histogram: Vec::new(), ..of_trace })
+        Ok(setup.under(|workload| {
+            *workload = Workload {
+                isl: Lengths::Fixed(whole(prompt)),
+                osl: whole(output),
+                spread: 0.0,
+                log_spread: [0.0; 2],
+                shape: None,
+                histogram: Vec::new(),
+                load: Load::Rate(rate),
+                burstiness: 1.0,
+                ..workload.clone()
+            }
+        }))
     }
 
     /// Every `of`-th request: one replica's share under round-robin.
