@@ -6,7 +6,7 @@ use crate::config::kernels::Caller;
 use crate::kernels::Launch;
 use crate::units::Seconds;
 
-/// A call's features as the measuring loop launched it, and its ideal time.
+/// A call's features as launched by the benchmark loop, and its ideal time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureRow {
     pub features: Vec<f32>,
@@ -14,8 +14,8 @@ pub struct FeatureRow {
 }
 
 impl MeasuredCall {
-    /// Fails if no model covers the call: a GPU without a record, or one that lacks a figure; a format or kernel
-    /// nobody learned.
+    /// Fails if no model covers the call: a GPU without a record or one that lacks a figure, or a format or kernel that
+    /// no model was trained on.
     pub fn row(&self, catalog: &Catalog, physics: &Physics) -> Result<FeatureRow, String> {
         let gpu = catalog.gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
         // Sources that name no engine called the library, as vLLM does.

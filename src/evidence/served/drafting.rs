@@ -1,12 +1,13 @@
-//! The time of a separate draft model. Launches state only its name and how often it runs in a step.
+//! The time of a separate draft model, of which launches state only the name and how often it runs per step.
 
 use crate::config::catalog::Physics;
 pub(super) use crate::config::catalog::numbers::drafting::constants;
 use crate::config::{Dtype, MissingFigure, Setup};
 use crate::units::{Bytes, Seconds};
 
-/// Seconds of `passes` passes over one token of each sequence: the bytes of one decoder layer as wide as the model's last and of
-/// the draft's own head, in 16 bits and split over the GPUs as the model is. Few tokens leave it bound by these.
+/// Seconds of `passes` passes over one token of each sequence: the bytes of one decoder layer as wide as the model's
+/// last one and of the draft's own head, in 16 bits and sharded over the GPUs like the model. With few tokens, these
+/// bytes limit it.
 pub fn seconds(setup: &Setup, physics: &Physics, passes: u32) -> Result<f64, MissingFigure> {
     let model = &setup.model;
     let layer = model.blocks.last().map(|last| last.tensors(model.hidden)).unwrap_or_default();
