@@ -144,7 +144,7 @@ pub fn verdict(
         _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
     if matches!(setup.load, Load::Burst(_) | Load::Offline(_)) {
-        // Waiting is the point of these loads.
+        // Waiting is inherent in these loads.
         issues.retain(Issue::is_error);
     }
     issues.extend(host_cache(setup, memory, sequence));
@@ -271,7 +271,7 @@ fn smallest_change(setup: &Setup, physics: &Physics, demand: &Demand) -> Result<
     if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
         return Ok("FP8 weights fit.".into());
     }
-    // Pipeline stages exchange little: they suit several machines if one is too small.
+    // Pipeline stages exchange little, so they suit several machines if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
         let trial = Setup { pp, ..setup.clone() };
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();

@@ -1,7 +1,7 @@
 //! The images of prompts, encoded in the step in which the prompts begin.
 //!
-//! Engines encode an image in the step of its first token, which is taken to be the prompt's first step: vLLM V1 does
-//! so within the step, SGLang and TensorRT-LLM right before it. A cached prefix is taken to hold no image, but for
+//! Engines encode an image in the step of its first token, which is assumed to be the prompt's first step: vLLM V1
+//! within the step, SGLang and TensorRT-LLM right before it. A cached prefix is assumed to contain no image, except for
 //! the earlier turns of a session.
 
 use super::{PlannedStep, layout};
@@ -11,7 +11,7 @@ use crate::efficiency::Rows;
 use crate::graph::{Batch, Call, encoder, pass};
 
 impl PlannedStep {
-    /// One pass of `batch`, whose sequences all begin: first come the calls that encode their images.
+    /// One pass of `batch`, all of whose sequences start; the calls that encode their images come first.
     pub fn beginning(
         setup: &Setup,
         physics: &Physics,

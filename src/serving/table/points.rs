@@ -18,7 +18,7 @@ pub(super) struct Points {
 enum Point {
     /// With its calls.
     Planned(PlannedStep),
-    /// Logarithms of the learned cost, from a table of the same setup for steps of other sizes.
+    /// Logarithms of the learned cost, from a table of the same setup with another extent.
     Known([f64; 2]),
 }
 
@@ -37,7 +37,8 @@ impl Points {
         Ok(Self { axes: axes.iter().map(|axis| logarithmic(axis)).collect(), points })
     }
 
-    /// The grid. `None` if `efficiencies` does not answer every row, or for the ideals of points known as learned.
+    /// The grid. `None` if `efficiencies` does not answer every row, or if ideals are requested for points that are
+    /// only known as learned.
     pub fn finish(&self, setup: &Setup, physics: &Physics, efficiencies: &Efficiencies) -> Option<Grid> {
         let value = |point: &Point| match point {
             Point::Planned(step) => step.spent(setup, physics, efficiencies).map(logarithms),
