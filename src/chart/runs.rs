@@ -74,7 +74,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
         ..Panel::default()
     });
     let is_at_once = matches!(setup.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_));
-    // A rate far beyond capacity would compress the curve.
+    // A mark at a rate far beyond capacity would compress the curve.
     let last = points.last().map_or(0.0, |point| point.load);
     let mark = Some(setup.load.amount()).filter(|&mark| !is_at_once && mark <= last);
     let x = Axis::new(size_of(setup.load), Unit::Count, !setup.load.is_rate());
