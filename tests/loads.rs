@@ -33,7 +33,7 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
     for engine in ENGINES {
         let (burst, queue) = (run(&setup(engine, Load::Burst(200))), run(&setup(engine, Load::Offline(200))));
         assert_eq!((burst.requests, queue.requests), (200, 200), "{engine}");
-        // No server stands before a queue.
+        // There is no server in front of a queue.
         let sooner = queue.metrics.output_per_s / burst.metrics.output_per_s;
         assert!((1.0..2.0).contains(&sooner), "{engine}: {sooner}");
         // Infinitely many a second, as `vllm bench serve` says it.
@@ -123,7 +123,7 @@ fn sessions_find_their_history_in_the_prefix_cache() {
                 found.ttft.mean,
                 lost.ttft.mean
             );
-            // Of a first prompt nothing is known.
+            // Nothing of a first prompt is known.
             let one = Setup { turns: Turns { count: 1, ..kept.turns }, requests: Some(80), ..kept };
             let alone = run(&one).metrics;
             let single = match load {
