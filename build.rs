@@ -1,4 +1,4 @@
-//! Prepares what a build carries of `static/catalog`, so that visitors download no more than it reads:
+//! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
 //! * gpus.json and engines.json without sources and published peaks
 //! * offered.json: the parts of the engines that the form shows
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a form says of each engine.
+/// What a form shows of each engine.
 fn offered(engines: &Value) -> Option<String> {
     let part = |engine: &Value| {
         let parts = ["id", "name", "version", "scheduler"].into_iter();
@@ -85,8 +85,8 @@ fn measured(all: &Value) -> Option<String> {
     Some(lines?.join("\n"))
 }
 
-/// The workloads that have a button on the page, as the rows of a table: id, name, input and output tokens, share of prompts in
-/// the prefix cache, prompts of an offline queue (0: the load stays).
+/// The workloads that have a button on the page, as rows of a table: id, name, input and output tokens, share of
+/// prompts in the prefix cache, and prompts of an offline queue (0: the load is unchanged).
 fn workloads(presets: &Value) -> Option<String> {
     let row = |of: &Value| {
         let (id, name) = (of["id"].as_str()?, of["short"].as_str()?);
@@ -105,8 +105,8 @@ fn read(file: &str) -> Result<String, String> {
     fs::read_to_string(&path).map_err(|fault| format!("{path}: {fault}"))
 }
 
-/// The figures without the ids of their sources, but for estimates, which the form names as such, and prices, which plans
-/// name the source of.
+/// The figures without the ids of their sources. Estimates keep theirs, because the form names them as such, and so do
+/// prices, whose source plans name.
 fn uncited(records: &str) -> String {
     let cited = |figure: &str| {
         let (value, source) = figure.split_once(',')?;
@@ -122,7 +122,7 @@ fn uncited(records: &str) -> String {
     })
 }
 
-/// The lines stay, so that what is wrong with a record is found in the file by its line.
+/// Line numbers are kept, so that an error in a record is found at its line in the file.
 fn without_sources(text: &str) -> Option<String> {
     let (before, after) = text.split_once("\"sources\"")?;
     let value = after.trim_start().strip_prefix(':')?;

@@ -1,4 +1,4 @@
-//! How long an answer takes natively: one scenario, from setup to report, and the scheduler alone.
+//! Measures how long an answer takes natively: one scenario from setup to report, and the scheduler alone.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rooflight::calibration::shipped;
@@ -23,7 +23,7 @@ fn roofline(criterion: &mut Criterion) {
     });
 }
 
-/// 2,560 requests of about 900 tokens in and out from 256 clients, on steps whose time costs nothing to know.
+/// 2,560 requests of about 900 tokens in and out from 256 clients, with steps whose time is known at no cost.
 fn simulation(criterion: &mut Criterion) {
     let spread = default_setup()
         .under(|workload| (workload.isl, workload.osl, workload.spread) = (Lengths::Fixed(921), 921, 0.11));
@@ -52,7 +52,7 @@ fn simulation(criterion: &mut Criterion) {
     }
 }
 
-/// What measured runs say of a configuration that many of them are like.
+/// What measured runs say about a configuration that many of them resemble.
 fn posterior(criterion: &mut Criterion) {
     let calibration = shipped().expect("the shipped calibration");
     let at = &calibration.known[calibration.known.len() / 2].point;
@@ -60,7 +60,7 @@ fn posterior(criterion: &mut Criterion) {
         .bench_function("posterior", |bencher| bencher.iter(|| calibration.posterior(at, &[], |_| true)));
 }
 
-/// The whole of a learned answer, its weights loaded.
+/// A complete learned answer, with the weights loaded.
 #[cfg(feature = "tools")]
 fn learned(criterion: &mut Criterion) {
     use rooflight::evidence::models::open_models;
@@ -82,7 +82,7 @@ fn learned(criterion: &mut Criterion) {
     }
 }
 
-/// Budget: 1,000 layouts a second on two threads, so 5.5 s for these on one.
+/// Budget: 1,000 layouts per second on two threads, so 5.5 s for these layouts on one.
 #[cfg(feature = "tools")]
 fn search(criterion: &mut Criterion) {
     use rooflight::evidence::models::shipped_models;

@@ -25,7 +25,7 @@ function hold(name, { mean, median }, gate) {
 const { accuracy, kernels } = gates;
 console.log(`offline batches: ${batch.cases} predicted, ${batch.skipped.length} skipped`);
 for (const { id, reason } of batch.skipped) console.log(`  ${id}: ${reason}`);
-// Leaving out the hard cases would keep every other gate.
+// Otherwise leaving out the hard cases would pass every other gate.
 if (batch.cases < accuracy.least_cases) fail(`fewer than ${accuracy.least_cases} predicted`);
 for (const [metric, gate] of Object.entries(accuracy.mean_error_percent)) hold(metric, batch[metric], gate);
 

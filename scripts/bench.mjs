@@ -1,9 +1,9 @@
-// Measures the built page, through `scripts/bench`: `load [LOADS]` its cold loads and how long a change takes after, `run [RUNS]`
+// Measures the built page, through `scripts/bench`: `load [LOADS]` times cold loads and a change after each, `run [RUNS]`
 // its simulation.
 import { start } from "../tests/e2e/browser.mjs";
 import { changeTime, loadTimes, watchLoad } from "../tests/e2e/timing.mjs";
 
-/** Prompt lengths typed into each loaded page; the first, which plans the models anew, is left out. */
+/** Prompt lengths typed into each loaded page; the first, for which the models are planned again, is not timed. */
 const CHANGES = [1100, 1200, 1500, 2000, 3000, 5000];
 const RUNS = {
   "1,000 requests at a rate": "v=1&r=5",
@@ -23,7 +23,7 @@ function print(what, times) {
 async function load(loads = 9) {
   const measured = { "cold load, roofline": [], "cold load, learned": [], "change, learned": [] };
   for (let load = 0; load < loads; load++) {
-    // A context is a profile of its own: nothing is cached from the load before.
+    // Each context is a separate profile: nothing is cached from the previous load.
     const context = await browser.newContext();
     const page = await context.newPage();
     await watchLoad(page);
@@ -40,7 +40,7 @@ async function load(loads = 9) {
   for (const [what, times] of Object.entries(measured)) print(what, times);
 }
 
-/** From the question to the run's numbers, step times tabulated anew, and to the end of its curve. */
+/** The time from the question to the run's numbers, with new tables of step times, and to the end of its curve. */
 async function run(runs = 7) {
   const page = await browser.newPage();
   await page.addInitScript(() => {
@@ -53,7 +53,7 @@ async function run(runs = 7) {
     };
   });
   await page.goto(url);
-  // Its own first sweep ends before anything is timed.
+  // The page's first sweep ends before anything is timed.
   await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
   for (const [name, link] of Object.entries(RUNS)) {
     const times = [];

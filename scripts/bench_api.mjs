@@ -1,5 +1,5 @@
-// Predictions per second of the module in Node, through `scripts/bench api [SECONDS]`: each of a load or a length that was not asked
-// for before, with the learned models.
+// Predictions per second of the module in Node, through `scripts/bench api [SECONDS]`: each with a load or a length not used
+// before, with the learned models.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
-// Fails where the report that ships beside the models says otherwise than the predictor does now:
+// Fails where the report shipped with the models differs from what the predictor gives now:
 // `node scripts/evidence.mjs CASES EVIDENCE`, the cases of `evaluate serving --per-case`.
 import { readFileSync } from "node:fs";
 
-/** Digits of the report, and the last of a sum done in another order. */
+/** Tolerances: the digits of the report, and the last digit of a sum computed in another order. */
 const TOLERANCE = 2e-3;
 
 const [cases, evidence] = process.argv.slice(2).map((path) => readFileSync(path, "utf8"));
@@ -16,7 +16,7 @@ for (const line of cases.trim().split("\n")) {
   compared++;
   const shipped = point?.predicted ?? [];
   const now = ["ttft_ms", "tpot_ms", "prefill_ms", "decode_step_ms", "total_ms", "output_per_s"]
-    // The report leaves out a throughput that nobody measured.
+    // The report leaves out throughputs that were not measured.
     .filter((name) => name in predicted && (name !== "output_per_s" || measured[name] != null))
     .map((name) => predicted[name] ?? 0);
   const same = now.length === shipped.length && now.every((value, index) => Math.abs(value - shipped[index]) <= TOLERANCE * Math.abs(value));

@@ -30,7 +30,7 @@ export function makePackage(dist, folder) {
     description: "Predicts how fast a language model will serve: TTFT, TPOT and throughput",
     license,
     type: "module",
-    // Older than what builds it: `ROOFLIGHT_NODE=... node --test tests/e2e/api.test.mjs` tries it in another Node.
+    // Older than the version that builds it: `ROOFLIGHT_NODE=... node --test tests/e2e/api.test.mjs` tries it in another Node.
     engines: { node: ">=18" },
     exports: { ".": { types: "./rooflight.d.ts", node: `./${IN_NODE}`, default: "./rooflight.js" } },
     files: [...files, "node", "NOTICE"],
@@ -39,7 +39,7 @@ export function makePackage(dist, folder) {
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Adds the same module over the faster worker: twice as large, which only a download would mind. */
+/** Adds the same module with the faster worker: it is twice as large, which matters only for downloads. */
 function addNode(folder) {
   if (!existsSync(built)) throw new Error("the worker for Node is missing: run scripts/node first");
   mkdirSync(join(folder, "node"));

@@ -1,4 +1,4 @@
-// Prints what the built page weighs and fails above the budgets of gates.json: `node scripts/sizes.mjs dist`.
+// Prints the size of the built page, and fails if it is above the budgets of gates.json: `node scripts/sizes.mjs dist`.
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const gates = JSON.parse(readFileSync(new URL("gates.json", import.meta.url)));
 const dist = process.argv[2] ?? "dist";
 
-// What a serving Trunk adds breaks the page's content security policy.
+// `trunk serve` adds a script that breaks the page's content security policy.
 if (/<script(?![^>]*src=)/.test(readFileSync(join(dist, "index.html"), "utf8"))) {
   console.log(`${dist}/index.html holds an inline script, as \`trunk serve\` writes with automatic reload: build it anew`);
   process.exit(1);
@@ -61,7 +61,7 @@ for (const [what, bytes, budget] of budgets) {
   console.log(`${what}: ${(bytes / 1000).toFixed(1)} of ${budget / 1000} kB${bytes > budget ? ": TOO LARGE" : ""}`);
   if (bytes > budget) process.exitCode = 1;
 }
-// Half a page would keep every budget.
+// An incomplete page would pass every budget.
 for (const part of [/^page.*\.wasm$/, /^worker.*\.wasm$/, /\.onnx$/]) {
   if (rows.some((row) => part.test(row.name))) continue;
   console.log(`nothing in ${dist} matches ${part}: a part of the page is missing`);

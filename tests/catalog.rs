@@ -1,5 +1,5 @@
-//! The catalogs are data: every file parses, every figure says where it comes from, and the peak
-//! rates that follow from them agree with what the vendor prints.
+//! The catalogs are data: every file parses, every figure states its source, and the peak rates that follow from the
+//! figures agree with what the vendor prints.
 
 use std::collections::BTreeSet;
 
@@ -67,16 +67,16 @@ const NO_RATE: [(&str, Dtype); 7] = [
 /// Share by which the catalog's peak may differ from the published one.
 const TOLERANCE: f64 = 0.03;
 
-/// GPUs whose catalog clock, which the reference vectors were computed with, is not the published
-/// one: how far below the published rate they lie.
+/// GPUs whose catalog clock, with which the reference vectors were computed, is not the published one; and how far
+/// below the published rate theirs is.
 const OTHER_CLOCK: [(&str, Dtype, f64); 3] = [
     ("rtx-pro-6000-server", Dtype::Bf16, 0.062),
     ("rtx-pro-6000-server", Dtype::Fp8, 0.062),
     ("rtx-pro-6000-server", Dtype::Nvfp4, 0.10),
 ];
 
-/// What the datasheets print stands in each record: dense TFLOP/s, halved where only the figure with sparsity is printed; of GeForce
-/// parts with FP32 accumulation, which is what serving kernels use.
+/// What the datasheets print is in each record: dense TFLOP/s, halved if only the figure with sparsity is printed; for
+/// GeForce parts with FP32 accumulation, which serving kernels use.
 #[test]
 fn peaks_agree_with_the_datasheets() {
     let file: Value = serde_json::from_str(GPUS).expect("gpus.json");
@@ -106,7 +106,8 @@ fn peaks_agree_with_the_datasheets() {
     }
 }
 
-/// What a card holds under a limit that nobody measured follows from the one with its chip that was.
+/// The sustained clock of a card under a lower limit, which nobody measured, follows from the measured card with the
+/// same chip.
 #[test]
 fn estimated_clocks_follow_from_the_power_limit() {
     let gpu = |id: &str| catalog().gpu(id).expect(id);

@@ -1,4 +1,4 @@
-//! Charts as SVG, held by snapshots, and their colours against the page's style sheet.
+//! Charts as SVG, compared with snapshots, and their colours compared with the page's style sheet.
 #![cfg(feature = "chart")]
 
 use plotters::style::RGBColor;

@@ -1,4 +1,5 @@
-//! Contributed runs: what the checker accepts, what it names, and that its contract and its documentation are as it checks.
+//! Contributed runs: what the checker accepts and what it reports, and that its schema and its documentation agree with
+//! it.
 #![cfg(feature = "tools")]
 
 use std::path::{Path, PathBuf};

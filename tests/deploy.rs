@@ -1,4 +1,5 @@
-//! Commands and manifests: no option that a version of an engine does not document, and what they say read back.
+//! Commands and manifests: they use no option that the version of the engine does not document, and are read back as
+//! what they say.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,7 @@ fn a_manifest_reads_back_with_all_replicas() {
     assert_eq!(setup.replicas, 3);
 }
 
-/// The words of a text that are options.
+/// The options among the words of a text.
 fn options(text: &str) -> BTreeSet<String> {
     let words = text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
     words.filter(|word| word.starts_with("--")).map(str::to_owned).collect()

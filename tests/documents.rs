@@ -1,5 +1,5 @@
-//! Figures in documents: the tables between `<!-- NAME -->` and `<!-- end -->` are those of the evidence that the page
-//! ships. `ROOFLIGHT_WRITE=1 cargo test --test documents` updates them.
+//! Figures in documents: the tables between `<!-- NAME -->` and `<!-- end -->` show the evidence that the page ships.
+//! `ROOFLIGHT_WRITE=1 cargo test --test documents` updates them.
 
 #![cfg(feature = "chart")]
 
@@ -180,7 +180,7 @@ fn tables_are_those_of_the_evidence() {
     }
 }
 
-/// The list of constants that nobody keeps by hand.
+/// The list of constants, which is generated.
 fn constants() -> String {
     let recorded: Recorded = serde_json::from_str(&read("static/catalog/constants.json")).expect("it reads");
     let mut text = String::from(

@@ -1,4 +1,4 @@
-//! GPUs and models with figures of the visitor's own: counted anew, and carried by links.
+//! GPUs and models with the visitor's own figures: counted anew, and carried by links.
 #![cfg(feature = "chart")]
 
 use rooflight::config::catalog::catalog;

@@ -92,7 +92,7 @@ fn refusals_name_the_type_and_the_keys() {
     }
 }
 
-/// Whatever the family: a key that nothing knows may stand for a shape.
+/// In any family, a key that nothing knows may stand for a shape.
 #[test]
 fn unknown_keys_are_errors() {
     for Fact { name, mut config, billions, .. } in facts() {

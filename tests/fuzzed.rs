@@ -1,4 +1,5 @@
-//! A few seconds of what `cargo fuzz run` does without end (`fuzz/`): texts of the corpora, mutated, always the same.
+//! A few seconds of what `cargo fuzz run` does without end (`fuzz/`): mutated texts of the corpora, the same ones every
+//! time.
 
 #[path = "../fuzz/src/lib.rs"]
 mod targets;
@@ -65,7 +66,7 @@ const PIECES: [&str; 34] = [
     "bf16",
 ];
 
-/// `text` with one thing changed. `other` is one of its kind.
+/// `text` with one change. `other` is another text of the same kind.
 fn mutated(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let (from, to) = (random.below(text.len() + 1), random.below(text.len() + 1));
     let (from, to) = (from.min(to), from.max(to));
@@ -77,7 +78,7 @@ fn mutated(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
         3 => [before, random.pick(&PIECES).as_bytes(), after].concat(),
         4 => [before, random.pick(&PIECES).as_bytes(), inside, after].concat(),
         5 => [before, &other[other.len().min(from)..]].concat(),
-        // A number's digits give way to another number.
+        // The digits of a number are replaced by another number.
         _ => {
             let start = text.iter().skip(from).position(u8::is_ascii_digit).map_or(from, |at| from + at);
             let length = text[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,4 +1,4 @@
-//! Images in prompts: the work of the vision encoder, what it adds to a prediction, and what is said of it.
+//! Images in prompts: the work of the vision encoder, its effect on a prediction, and what the answer says about it.
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::link::decode;

@@ -65,7 +65,7 @@ fn older_versions_launch_more_around_delta_rules() {
     assert_eq!(around("qwen3-next-80b-a3b-thinking", "0.5.9"), [&joined[..], &copies].concat());
 }
 
-/// Of drafts that are verified, each position's logits say whether it holds.
+/// When drafts are verified, the logits of each position say whether the draft is accepted.
 #[test]
 fn a_token_is_chosen_at_each_draft() {
     let head = |drafted| {
@@ -113,7 +113,7 @@ fn the_layer_that_drafts_is_listed() {
     assert!(lines.is_empty() && warned);
 }
 
-/// Lines that stand for several groups of layers stand for equal times.
+/// Lines that combine several groups of layers have the same time in each.
 #[test]
 fn the_lines_of_every_model_add_up() {
     for model in &catalog().models.models {
@@ -178,7 +178,7 @@ fn a_reader_of_the_profile_finds_its_kernels() {
     }
 }
 
-/// Nothing is timed by its bytes in silence: where no model covers the kernel of a layer, an issue says so.
+/// Nothing is silently timed by its bytes: if no model covers the kernel of a layer, an issue says so.
 #[test]
 fn layers_without_a_measured_kernel_are_named() {
     // Small operators have closed forms.
@@ -219,7 +219,7 @@ fn layers_without_a_measured_kernel_are_named() {
     assert!(named > 0);
 }
 
-/// TensorRT-LLM's all-reduce takes the norm behind it; with attention DP over all ranks there is none to take it.
+/// TensorRT-LLM's all-reduce is fused with the norm after it; with attention DP over all ranks there is none to fuse.
 #[test]
 fn a_norm_vanishes_only_into_an_all_reduce() {
     let norms = |dp: u32, tp: u32| {

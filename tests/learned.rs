@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rooflight::efficiency::onnx::{ModelError, Models};
 use rooflight::kernels::Family;
 
-/// Rows and their answers, written by training.
+/// Rows and the answers to them, written by training.
 #[derive(serde::Deserialize)]
 struct Check {
     features: Vec<Vec<f32>>,

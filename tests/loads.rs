@@ -33,7 +33,7 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
     for engine in ENGINES {
         let (burst, queue) = (run(&setup(engine, Load::Burst(200))), run(&setup(engine, Load::Offline(200))));
         assert_eq!((burst.requests, queue.requests), (200, 200), "{engine}");
-        // No server stands before a queue.
+        // There is no server in front of a queue.
         let sooner = queue.metrics.output_per_s / burst.metrics.output_per_s;
         assert!((1.0..2.0).contains(&sooner), "{engine}: {sooner}");
         // Infinitely many a second, as `vllm bench serve` says it.

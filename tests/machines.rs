@@ -6,7 +6,7 @@ use rooflight::efficiency::Efficiencies;
 use rooflight::graph::{Block, Phase};
 use rooflight::serving::{Report, finish, plan};
 
-/// DeepSeek-R1 on H100s, or what of it is changed.
+/// DeepSeek-R1 on H100s, with these changes.
 fn scenario(change: impl FnOnce(&mut Scenario)) -> Scenario {
     let mut scenario = Scenario {
         model: ModelChoice::Catalog("deepseek-r1".into()),

@@ -1,4 +1,4 @@
-//! Predictions calibrated on runs of the visitor's own.
+//! Predictions calibrated on the visitor's own runs.
 #![cfg(feature = "tools")]
 
 use std::cell::Cell;
@@ -68,7 +68,7 @@ fn a_run_moves_its_neighbours_and_narrows_their_bands() {
     assert!(prediction.link.contains("&run="), "{}", prediction.link);
 }
 
-/// A prediction that follows a measurement would be close to it whatever it is.
+/// A prediction that follows a measurement would be close to it, whatever the measurement is.
 #[test]
 fn a_measurement_is_compared_with_the_prediction_without_own_runs() {
     let link = format!("{CONFIGURATION}&me=tpot-60");
@@ -81,7 +81,7 @@ fn a_measurement_is_compared_with_the_prediction_without_own_runs() {
     assert_eq!(difference(&predict_link(&link, &[slower(1.5)])), alone);
 }
 
-/// TTFT does not follow long steps linearly: what a run says is read where it leads, not at the physics.
+/// TTFT does not respond linearly to long steps: a run is evaluated at the factors it leads to, not at the physics.
 #[test]
 fn a_run_far_off_is_met_at_its_own_load() {
     let run = json!({"measured": {"mean_ttft_ms": 250.1, "mean_tpot_ms": 11.2}});

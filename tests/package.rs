@@ -1,4 +1,4 @@
-//! The crate as it is packed: whatever the sources embed is in it.
+//! The crate as packaged: everything that the sources embed is in it.
 #![cfg(feature = "tools")]
 
 use std::collections::BTreeSet;

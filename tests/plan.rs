@@ -1,4 +1,4 @@
-//! The `plan` command: what it exits with, and what it prints.
+//! The `plan` command: its exit status, and what it prints.
 #![cfg(feature = "tools")]
 
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What pickers offer first follows from the evidence: what was measured most.
+//! What pickers offer first follows from the evidence: the models and GPUs with the most measurements.
 #![cfg(feature = "tools")]
 
 use std::collections::BTreeMap;

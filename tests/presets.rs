@@ -1,5 +1,4 @@
-//! The prerendered pages of well-known configurations, and the pictures of the README: what they show is what is
-//! predicted.
+//! The prerendered pages of well-known configurations, and the pictures of the README: they show what is predicted.
 #![cfg(all(feature = "infer", feature = "chart"))]
 
 use std::fs;
@@ -46,9 +45,9 @@ struct Rendered {
     headline: Vec<[String; 2]>,
     /// What limits each phase.
     sentences: Vec<String>,
-    /// What to bear in mind.
+    /// Caveats.
     notes: Vec<String>,
-    /// The picture beside it, in words.
+    /// The accompanying picture, in words.
     roofline: String,
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// That of the documentation tools, which has Jupyter, where `scripts/setup` made one.
+/// The Python of the documentation tools, which has Jupyter, if `scripts/setup` installed it.
 fn python() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));

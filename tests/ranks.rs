@@ -1,4 +1,4 @@
-//! How sure it is that one configuration beats another, in studies and of limits.
+//! How certain it is that one configuration beats another, in studies and with regard to limits.
 #![cfg(all(feature = "tools", feature = "chart"))]
 
 use std::sync::LazyLock;
@@ -40,7 +40,7 @@ fn an_answer_says_what_it_rests_on() {
     assert!(nearest.rows.iter().all(|row| row.cells[0].link.starts_with("#v=1")));
 }
 
-/// What is said of the configuration compared with the form.
+/// What the study says about the configuration compared with the form.
 fn ranked(other: &str) -> String {
     let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));
     let text = document.blocks.iter().find(|block| block.id == "ranked");

@@ -1,4 +1,4 @@
-//! Properties of plan and finish that no efficiency may break.
+//! Properties of plan and finish that hold for any efficiency.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn arrivals_beyond_capacity_are_named_with_what_can_be_served() {
     assert_eq!(report(&asked, -0.3).run.unwrap().saturation, None, "{advised} replicas");
 }
 
-/// What replicas can serve is what one can, times their number, and what a load costs is for what arrives.
+/// The capacity of all replicas is that of one times their number, and the cost of a load counts what arrives.
 #[test]
 fn capacity_and_cost_do_not_depend_on_how_long_a_run_lasts() {
     let capacity = |replicas: u32, rate: f64| {
@@ -92,7 +92,7 @@ fn capacity_and_cost_do_not_depend_on_how_long_a_run_lasts() {
     assert!((dollars(50) / dollars(2000) - 1.0).abs() < 1e-9);
 }
 
-/// One load has one answer, whichever other loads the table of its steps was made for.
+/// A load has one answer, whatever other loads the table of its steps was made for.
 #[test]
 fn the_headline_is_the_simulated_run() {
     let asked = scenario("qwen3-8b", "h100-sxm", "vllm", 1024, 256, Load::Concurrency(8));
@@ -132,7 +132,7 @@ fn llama_8b_on_one_h100_by_hand() {
     assert!(tpot >= least * 0.999 && tpot < least * 1.15, "{tpot} against {least}");
 }
 
-/// What the busiest rank computes more than others is not the model's.
+/// The additional work of the busiest rank is not the model's.
 #[test]
 fn mfu_counts_a_balanced_share_of_the_experts() {
     let asked = scenario("qwen3-30b-a3b", "h200-sxm", "vllm", 4000, 8, Load::Concurrency(16));
@@ -164,7 +164,7 @@ fn not_fitting_gives_a_reason_and_no_throughput() {
     }
 }
 
-/// Whoever waits for a slot holds no KV cache, and a rank's GPUs hold that of its own requests.
+/// A request that waits for a slot holds no KV cache, and the GPUs of a rank hold the KV cache of its own requests.
 #[test]
 fn memory_parts_add_up_to_the_gpu_memory() {
     for engine in ENGINES {

@@ -117,8 +117,8 @@ fn interpolation_is_within_a_hundredth() {
     assert!(beyond / count < 0.01 && worst < 0.02, "{beyond} of {count} beyond a hundredth, worst {worst}");
 }
 
-/// Measured tables hold few numbers of rows, many of them just past a multiple of a tile's: nothing learned from that may
-/// tell one number from the next where no tile begins.
+/// Measured tables contain few numbers of rows, many of them just past a multiple of a tile's: nothing learned from
+/// that may distinguish one number from the next unless a tile begins there.
 #[test]
 fn one_more_token_takes_hardly_longer_where_no_tile_begins() {
     let models = open_models(Path::new("models")).unwrap();
@@ -171,7 +171,8 @@ fn the_experts_take_the_tokens_of_all_ranks() {
     assert!(tabled(1) < 0.8 * tabled(16), "{} of {}", tabled(1), tabled(16));
 }
 
-/// The worker keeps the last table for the next question: nothing that a table depends on may differ between them.
+/// The worker keeps the last table for the next question, so nothing that a table depends on may differ between the
+/// two.
 #[test]
 fn a_kept_table_answers_as_a_new_one() {
     let (models, mut tables) = (open_models(Path::new("models")).expect("the models"), Tables::default());

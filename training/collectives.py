@@ -27,14 +27,14 @@ import pyarrow.parquet as pq
 from scipy.optimize import minimize
 
 CATALOG = Path(__file__).parents[1] / "static/catalog"
-# Reduce-scatter passes the same parts around as all-gather and was measured 4 to 6 % beside it: one curve serves both.
+# Reduce-scatter sends the same parts as all-gather, and its measured times are within 4 to 6 %: one curve serves both.
 COLLECTIVES = ("all_reduce", "all_gather", "alltoall", "send_recv")
 ENGINES = ("vllm", "sglang", "trtllm")
 # Bytes at which curves are kept: dense where protocols change and curves bend.
 SIZES = [2**e for e in (10, 12, 14, 16, *range(17, 27), 28, 30)]
-# A point this much above both neighbours is a hiccup of the run.
+# A point this much above both neighbours is an outlier of the measurement.
 SPIKE = 1.5
-# The second source measures odd sizes; they are averaged within this factor of each kept size.
+# The secondary source measures other sizes; those within this factor of a kept size are averaged.
 WINDOW = 1.2
 SOURCES = {
     "aic": ("aiconfigurator: engines in CUDA graphs, NCCL", "https://github.com/ai-dynamo/aiconfigurator"),
@@ -48,7 +48,7 @@ SOURCES = {
         "https://rocm.blogs.amd.com/software-tools-optimization/mi300x-rccl-xgmi/README.html",
     ),
 }
-# AMD's links, as the sources print them: GB/s of the links among these ranks, and µs by KiB of the tensor. Engines call
+# Times over AMD's links, as published: GB/s of the links among these ranks, and µs by KiB of the tensor. Engines call
 # their own kernel for small tensors and the library (RCCL) for large ones.
 XGMI = {
     "all_reduce/2": (64, {4: 7.07, 16: 7.53, 64: 7.66, 256: 11.45, 1024: 28.15, 4096: 93.79, 16384: 355.91}),
@@ -56,7 +56,7 @@ XGMI = {
     "all_reduce/8": (537.6, {24: 6.3, 48: 6.7, 96: 7.6, 192: 10.0, 384: 13.1, 768: 16.0, 1536: 24.2}),
     "all_reduce_library/8": (448, {8192: 91.1, 2**20: 2**30 * 1.75 / 320e3}),
 }
-# Share of the links where all pairs exchange at once; latencies are taken to be those over NVLink.
+# Share of the links' bandwidth reached when all pairs exchange at once; latencies are assumed to be those of NVLink.
 XGMI_SHARE = 0.73
 
 
@@ -187,7 +187,7 @@ def derive(folder):
     for (gpu, collective, ranks, lane), curve in kept_curves(measured, gpus):
         micros = compact(curve)
         curves[gpu][f"{collective}/{ranks}/{lane}"] = micros
-        # An all-reduce without the engine's kernel says nothing of engines, unless one has none there.
+        # An all-reduce without the engine's kernel is not used for engines, except those without such a kernel here.
         if collective != "all_reduce" or lane != "nccl" or has_lane(measured, gpu):
             rate = gpus[gpu]["gb_per_s"][0] * 1e3
             ideal = [wire_share(collective, ranks) * size / rate for size in SIZES]
@@ -197,7 +197,7 @@ def derive(folder):
         (latency, share), error = fit(rows)
         generic[kind][name] = [short(latency), short(min(share, 1.0))]
         print(f"{kind:7}{name:14} {latency:6.1f} µs, {share:.2f} of the link, off by {np.median(error):.2f}")
-    # Nobody measured it over PCIe: half of an exchange between two.
+    # Not measured over PCIe: taken as half of an exchange between two.
     generic["pcie"]["send_recv/2"] = generic["pcie"]["all_gather/2"]
     generic["xgmi"] = xgmi(generic["nvlink"])
     errors = left_out(measured.values())

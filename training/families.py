@@ -2,27 +2,27 @@
 
 from dataclasses import dataclass, field
 
-# The reference time and its parts stay: without them nothing carries from one GPU to another.
+# The reference time and its parts are always kept: without them nothing transfers from one GPU to another.
 WAVES = ("waste_", "operands_", "tiles_", "packed_tiles_", "longest_tile_", "rounding_", "occupancy", "padding_")
 SIZES = ("ln_m", "ln_n", "ln_k", "ln_tokens", "ln_sequences", "ln_kv_length", "ln_new", "ln_heads", "ln_kv_heads")
 
 
 @dataclass(frozen=True)
 class Plan:
-    # Rows, about.
+    # Approximate number of training rows.
     sample: int = 250_000
     hidden: tuple = (128, 128, 128)
     epochs: int = 24
-    # Of the models that leave a GPU out; half of the others' by default.
+    # Epochs of the models that leave a GPU out; half of the usual number by default.
     left_out_epochs: int | None = None
-    # Muon's; narrow networks diverge at what wide ones learn best with.
+    # Muon's learning rate; narrow networks diverge at the rate that is best for wide ones.
     rate: float = 3e-2
     batch: int = 1024
-    # Of weights.
+    # Weight decay.
     decay: float = 1e-4
-    # Of shapes held out: several where shapes are few.
+    # Draws of held-out shapes: several where there are few shapes.
     draws: int = 1
-    # Groups of columns, by prefix of their names, that the ablations leave out.
+    # Groups of columns that the ablations leave out, by the prefix of their names.
     groups: dict = field(default_factory=lambda: {"tiles and waves": WAVES, "sizes": SIZES})
 
 

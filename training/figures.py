@@ -3,7 +3,7 @@
 import numpy as np
 
 COVERAGE = 0.8
-# Upper ends of the size classes, in µs measured.
+# Upper ends of the size classes, in measured µs.
 SIZES = (20.0, 100.0, 1000.0)
 
 

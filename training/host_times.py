@@ -18,19 +18,19 @@ ROOT = HERE.parent
 NAMES = ("decode_step_us", "sequence_us", "eager_launch_us", "frontend_us", "admission_us", "prompt_token_us")
 # Clients up to which queues do not yet hide what the host does.
 MOST_CLIENTS = 256
-# A case further off than this, as a logarithm of the ratio, weighs no more: something else is wrong there.
+# Limit of a case's error, as the logarithm of the ratio: beyond it something else is wrong, so it weighs no more.
 MOST_WEIGHT = 0.7
-# Measured means this close, in ms, are one run that the table lists twice.
+# Runs whose measured means differ by less than this, in ms, are one run that the table lists twice.
 ROUNDING_MS = 0.0051
-# Share of a constant by which it is moved to see what that does, and the least, in us.
+# Step of the finite differences: a share of the constant, and the minimum in us.
 STEP, LEAST_STEP = 0.2, 1.0
 ROUNDS = 4
-# Factors tried on each constant, round by round finer.
+# Factors tried on each constant, finer in each round.
 FACTORS = ((0.1, 0.2, 0.4, 0.7, 1.5, 2.5, 5.0, 10.0), (0.6, 0.8, 1.25, 1.6), (0.9, 0.96, 1.04, 1.1))
-# What a constant costs that is e times as large, or as small, as the catalog's, as error: where runs tell it from the
-# others by less, it stays.
+# Error added for a constant that is e times the catalog's, or 1/e of it: a constant that runs determine less well than
+# that stays.
 PULL = 0.004
-# Times of the linear form stay above this share of those it is around: further off it means nothing.
+# Minimum of a time in the linear approximation, as a share of the time it is expanded around: further away it is invalid.
 LEAST = 0.2
 
 
@@ -93,7 +93,7 @@ def best(around, seen, slopes, measured, catalog):
 
     found, least = around.copy(), cost(around)
     for factors in FACTORS:
-        # Constants trade with each other: a round is repeated until it changes nothing.
+        # Constants compensate each other: a round is repeated until it changes nothing.
         for _ in range(20):
             before = least
             for index, factor in ((index, factor) for index in range(len(NAMES)) for factor in factors):

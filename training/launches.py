@@ -13,9 +13,9 @@ from itertools import chain, combinations, product
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# Dimensions without an order.
+# Dimensions whose values have no order.
 LISTED = ("lengths", "gpu", "image")
-# Conditions that split a range: name, and the values at which a cell of the range begins.
+# Conditions that split a range: their name, and the values at which a cell of the range begins.
 STARTS = {
     "clients": {"clients_from": lambda n: [n], "clients_below": lambda n: [n]},
     "gpus": {"tp": lambda n: [n, n + 1], "tp_from": lambda n: [n], "tp_below": lambda n: [n]},
@@ -23,8 +23,8 @@ STARTS = {
     "day": {"from": lambda d: [d], "before": lambda d: [d]},
     "version": {"version_below": lambda v: [tuple(v)]},
 }
-# Runs without a day meet no condition on it, which mostly means what newer ones do: they stand behind all others, and
-# `evaluate` takes an unknown version for the newest.
+# Runs without a date meet no condition on it, and so mostly get the settings of the newest: they are sorted last, and
+# `evaluate` takes an unknown version to be the newest.
 UNKNOWN, FIRST = "unknown", {"clients": 1, "gpus": 1, "ep": 1, "day": "1970-01-01", "version": ()}
 TEXTS = ("doubts", "inferred")
 EXCLUDED = {
@@ -39,14 +39,14 @@ AMOUNTS = {
     "eighth_of_clients": dict(per_client=0.125),
     "twice_the_prompt": dict(per_prompt=2),
     "prompt_and_1500": dict(per_prompt=1, plus=1500),
-    # vLLM takes no budget below the sequences it may run.
+    # vLLM accepts no token budget below the number of sequences it may run.
     "clients_and_prompt": dict(per_client=1, per_prompt=1, at_least=1024),
-    # genai-perf as the generator's runner starts it: two prompts a client to warm up, and ten to measure.
+    # genai-perf as the generator's runner starts it: per client, two prompts to warm up and ten to measure.
     "twelve_a_client": dict(per_client=12),
     "clients_prompt_and_1500": dict(per_client=1, per_prompt=1, plus=1500),
-    # A cap that its script names and runs with more clients do not show.
+    # A cap given in the script, of which runs with more clients show no effect.
     "clients_from_128": dict(per_client=1, at_least=128),
-    # Clients and one prompt, rounded up to 64 tokens with room to spare.
+    # One token per client and one prompt, with a margin, rounded up to 64 tokens.
     "rounded": dict(per_client=1, per_prompt=1, plus=127, step=64),
     "rounded_from_8192": dict(per_client=1, per_prompt=1, plus=127, step=64, at_least=8192),
 }
@@ -139,7 +139,7 @@ def cells(layers, lengths, gpus, images):
         return sorted(found)
 
     dimensions = {name: starts(name) for name in STARTS}
-    # Conditions on the experts' ranks that ran hold for GPUs where a script spreads them over all GPUs.
+    # Where a script spreads the experts over all GPUs, conditions on the number of expert ranks apply to the number of GPUs.
     dimensions["gpus"] = sorted({*dimensions["gpus"], *dimensions["ep"]})
     dimensions["day"].append(UNKNOWN)
     return dict(lengths=lengths, gpu=gpus, image=images, dp=[False, True], **dimensions)

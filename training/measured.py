@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 CATALOG = Path(__file__).parents[1] / "static/catalog"
 
-# Family: its tables, and the column that tells its kernels' formats apart.
+# By family: its tables, and the column with the format of its kernels.
 FAMILIES = {
     "gemm": (["gemm"], "dtype"),
     "attention_prefill": (["attention_prefill"], "kv_dtype"),
@@ -27,7 +27,7 @@ FAMILIES = {
     "linear_attention": (["gated_delta_net"], None),
 }
 FORMATS = {"int8_wo": "int8", "int4_wo": "int4", "sq": "w8a8", "w4a16_mxfp4": "mxfp4", "w4a8_mxfp4_mxfp8": "mxfp4_mxfp8"}
-# What the tables of A100 call kernels that have another name on newer GPUs.
+# Names in the tables of A100 of kernels that have another name on newer GPUs.
 OLDER = {
     "vllm_flash_attn": "vllm_flash_attn_fa2",
     "vllm_fused_moe": "vllm_unquantizedfusedmoe_triton_tritonexperts",
@@ -57,7 +57,7 @@ def main():
             columns = ["engine", "kernel", "gpu"] + [format_column] * (format_column is not None)
             rows = pq.read_table(folder / f"{table}.parquet", columns=columns)
             for row in rows.group_by(columns).aggregate([]).to_pylist():
-                # Engines choose among products by their format alone.
+                # Engines choose among GEMM kernels by format only.
                 kernel = "" if family == "gemm" else OLDER.get(row["kernel"], row["kernel"])
                 form = row.get(format_column) or "bf16"
                 if row["gpu"] in archs and (not kernel or kernel in launched[row["engine"], archs[row["gpu"]]]):

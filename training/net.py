@@ -15,23 +15,23 @@ class Recipe:
     hidden: tuple = (128, 128, 128)
     epochs: int = 24
     batch: int = 1024
-    # Of Muon, which orthogonalises the steps of weight matrices: in 10 epochs it came further than Adam in 40.
+    # Learning rate of Muon, which orthogonalises the steps of weight matrices: 10 epochs gave a lower error than 40 of Adam.
     rate: float = 3e-2
     decay: float = 1e-4
-    # How often the identity columns are hidden, so that the rest learns to do without.
+    # How often the identity columns are hidden, so that the network learns to do without them.
     hide_identity: float = 0.5
-    # Residuals below this count squared, above linearly.
+    # Residuals below this count quadratically, larger ones linearly.
     huber: float = 0.05
-    # Share of the epochs, the last ones, that train through the rounding of the weights to 8 bits.
+    # Share of the epochs, at the end, that are trained with weights rounded to 8 bits.
     rounded: float = 0.4
     seed: int = 0
 
 
-# Standardised features are clipped here: nothing is extrapolated further.
+# Standardised features are clipped to this: there is no extrapolation beyond it.
 CLIP = 4.0
-# Weight of the spread's loss beside the value's.
+# Weight of the spread's loss relative to the value's.
 SPREAD_WEIGHT = 0.05
-# The least spread told apart, as ln of the error's factor: below the noise of the measurements.
+# The smallest spread, as ln of the error's factor: below the noise of the measurements.
 LEAST_SPREAD = 0.002
 
 
@@ -73,7 +73,7 @@ def forward(layers, z):
     for weights, bias in layers[:-1]:
         z = jax.nn.silu(z @ weights + bias)
     weights, bias = layers[-1]
-    # The spread looks on: it must not bend what the value learns.
+    # The spread gets no gradient into the shared layers: it must not affect what the value learns.
     value = z @ weights[:, :1]
     spread = jax.lax.stop_gradient(z) @ weights[:, 1:]
     return jnp.concatenate([value, spread], 1) + bias
@@ -93,9 +93,9 @@ def train(features, target, source, weight, size, identity_from, recipe: Recipe,
     """Fits a model. Each source but the first gets a bias, quadratic in `size`, which stays behind: the
     model answers on the first source's scale."""
     mean, spread = features.mean(0), features.std(0) + 1e-6
-    # Hidden identity columns are zero, before and after.
+    # Hidden identity columns are zero, before and after this.
     mean[identity_from:] = 0.0
-    # What never changed taught nothing: a flag nobody set here must not speak when it is set elsewhere.
+    # Nothing was learned from a column that never varied: a flag that is never set in training must have no effect when set.
     scale = np.where(spread > 1e-5, 1.0 / spread, 0.0).astype(np.float32)
     shift = (-mean * scale).astype(np.float32)
     model = Model(scale, shift)

@@ -72,7 +72,7 @@ def of_sglang(config):
     gpus = get("tp-size", "tensor-parallel-size", "tp") or 1
     ranks = (get("dp-size", "data-parallel-size", "dp") or 1) if get("enable-dp-attention") else 1
     ep = gpus if get("moe-a2a-backend") == "deepep" else get("ep-size", "expert-parallel-size", "ep") or 1
-    # Both are of all ranks together (`server_args.py`, `scheduler.py`).
+    # Both are totals over all ranks (`server_args.py`, `scheduler.py`).
     chunk, most = get("chunked-prefill-size"), get("max-running-requests")
     return {
         "gpus": gpus, "ranks": ranks, "ep": ep,

@@ -21,13 +21,13 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = "gemm attention_prefill attention_decode moe mla mla_bmm mla_module dsa_module linear_attention".split()
-# The least that tests of short kernels read, as a share of the limit; H100 is the chip of H200. B200's is fitted: there are
-# served runs on it that mostly wait for the host.
+# The lowest reading in tests of short kernels, as a share of the limit; H100 has the chip of H200. B200's is fitted, because
+# some served runs on it mostly wait for the host.
 IDLE = {"h200-sxm": 0.18, "gb200": 0.175, "h100-sxm": 0.18}
 SETTLED_US = 300.0
-# The driver holds the mean a little below the limit.
+# The driver keeps the mean slightly below the limit.
 HELD = 0.985
-# Below this the memory and the tensor cores leave room for what a kernel draws beside.
+# Below this, memory and tensor cores leave some of the limit for the other power of a kernel.
 ROOM = 0.7
 DENSE = {"Qwen/Qwen3-14B": (14.77e9, 40, 8, 128), "Qwen/Qwen3-32B": (32.76e9, 64, 8, 128),
          "meta-llama/Llama-3.1-405B-Instruct": (405.85e9, 126, 8, 128)}

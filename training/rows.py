@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-# Added to a model's output as it is: ln of the reference time over the ideal one.
+# Added unchanged to a model's output: ln of the reference time over the ideal one.
 OFFSET = "reference_over_ideal"
-# GPU groups count as rows to this power: large tables lead, small ones are still heard.
+# The weight of a GPU group is its number of rows to this power: large tables dominate, but small ones still count.
 GROUP_POWER = 0.6
 
 
@@ -106,7 +106,7 @@ def without_identity(rows: Rows, features: np.ndarray) -> np.ndarray:
 def hull(rows: Rows) -> dict:
     """Least and most of each column but the identity's, over all rows."""
     own = rows.features[:, : rows.identity_from].astype(np.float64)
-    # A step outwards, so that rounding leaves no training row outside.
+    # One rounding step outwards, so that no training row lies outside.
     least, most = own.min(0), own.max(0)
     step = 1e-3 + 1e-3 * (most - least)
     return {"least": np.round(least - step, 4).tolist(), "most": np.round(most + step, 4).tolist()}

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from gpu_figures import column, main
 
 PERCENTILE = 95
-# Table, least m, least n and k, source id. The second source stops at m = 2048 on some GPUs, where
-# products this deep are still bound by the tensor cores.
+# Table, least m, least n and k, source id. The secondary source stops at m = 2048 on some GPUs, where
+# GEMMs of this depth are already bound by the tensor cores.
 TABLES = [
     ("gemm.parquet", 4096, 4096, "fitted-gemm"),
     ("gemm_second_source.parquet", 1024, 2048, "fitted-gemm2"),

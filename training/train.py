@@ -28,7 +28,7 @@ from rows import Rows, held_out_shapes, hull, read, weights, without_identity
 ROOT = Path(__file__).parents[1]
 HELD_OUT_SHARE = 0.125
 CHECK_ROWS = 8
-# The ablations' fits, alike for all families: only their differences mean something.
+# The ablations' fits, the same for all families: only their differences are meaningful.
 ABLATION_ROWS = 60_000
 ABLATION = Recipe(hidden=(96, 96, 96), epochs=8)
 ABLATION_GPUS = ("h200-sxm", "l40s")

@@ -1,5 +1,5 @@
-// Puts the JavaScript module beside the page, under a name that stays, as others' programs hold it, with the names that its
-// files have in this build.
+// Puts the JavaScript module beside the page, with the names that its files have in this build. Its own name never changes,
+// because other programs refer to it.
 import { readFileSync, readdirSync } from "node:fs";
 
 import { inSource, replaceOnce, write } from "./dist.mjs";

@@ -1,4 +1,4 @@
-// Data as the page reads it: what nothing there reads is left out, as are line breaks, and digits beyond those that are shown.
+// Reduces data to what the page reads: unread fields, line breaks, and digits that are never shown are left out.
 import { read, write } from "./dist.mjs";
 
 /** Errors are shown with at most three digits. */
@@ -8,7 +8,7 @@ const SHOWN = 3;
 
 const rounded = (key, value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value);
 
-/** What src/efficiency/manifest.rs reads of a model and of its errors: the rest is for those who train. */
+/** The fields of a model and of its errors that src/efficiency/manifest.rs reads: the rest is only used in training. */
 const RECORD = ["file", "bytes", "sha256", "schema_version", "features", "rows", "trained_on", "errors", "hull", "interval_80"];
 const ERRORS = ["rows", "mean", "median", "p90", "bias", "roofline_mean"];
 
@@ -19,7 +19,7 @@ const manifest = JSON.parse(read("models/manifest.json"));
 const record = (of) => ({ ...only(RECORD, of), errors: each(of.errors ?? {}, (errors) => errors && only(ERRORS, errors)) });
 write("models/manifest.json", JSON.stringify({ ...manifest, families: each(manifest.families, record) }));
 
-// A case is known by its link; where it comes from is for those who read the file in the repository. Its clients are in the link.
+// A case is identified by its link; its origin is for readers of the file in the repository, and its clients are in the link.
 const evidence = JSON.parse(read("models/evidence.json"), rounded);
 const shown = (values) => values.map((value) => Number(value.toPrecision(SHOWN)));
 const points = evidence.points.map(({ id, clients, predicted, measured, ...point }) => ({ ...point, predicted: shown(predicted), measured: shown(measured) }));

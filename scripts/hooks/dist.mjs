@@ -1,4 +1,4 @@
-// Where the build lies while hooks work on it, and what they share.
+// The folder of the build while hooks work on it, and functions that they share.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,20 +22,20 @@ export function bundled(name, format) {
   return buildSync({ ...options, write: false, logLevel: "error" }).outputFiles[0].text.trim();
 }
 
-/** `text` with `found` replaced wherever it occurs; a build in which it is nowhere is another one. */
+/** `text` with every occurrence of `found` replaced; fails if there is none, since the build is then not the expected one. */
 export function replaceEach(text, found, by) {
   if (!text.includes(found)) throw new Error(`expected in the built page, and not found: ${found}`);
   return text.replaceAll(found, by);
 }
 
-/** `text` with its one occurrence of `found` replaced; a build in which it is not there once is another one. */
+/** `text` with its only occurrence of `found` replaced; fails if there is not exactly one. */
 export function replaceOnce(text, found, by) {
   const parts = text.split(found);
   if (parts.length !== 2) throw new Error(`expected once in the built page, found ${parts.length - 1} times: ${found}`);
   return parts.join(by);
 }
 
-/** A page without scripts, in a folder. `head` is HTML that only this one has in its head. */
+/** A page without scripts, in a folder. `head` is additional HTML for its head. */
 export const plainPage = ({ title, style, head = "", body }) => `<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,4 @@
-// Writes docs/ as pages beside the page, so that what it links is there without a network and of the same version.
+// Writes docs/ as pages beside the page, so that the documents it links are available without a network, and in the same version.
 import { copyFileSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { marked } from "marked";
 
@@ -7,12 +7,12 @@ import { bundled, hashed, inDist, inSource, plainPage, write } from "./dist.mjs"
 const shipped = new Set(readdirSync(inSource("docs/")));
 const target = (name) => (name === "README.md" ? "index.html" : name.replace(/\.md$/, ".html"));
 
-/** Links between these pages; what is in the repository alone is named, not linked. */
+/** Links between these pages; files that are only in the repository are named, not linked. */
 function relinked(html) {
   return html.replace(/<a href="([^"]*)">(.*?)<\/a>/gs, (tag, href, text) => {
     const [file, anchor] = href.split("#");
     if (/^https?:/.test(href) || !file) return tag;
-    // As a page it is known without the ending of its source.
+    // The page is referred to without the ending of its source.
     return shipped.has(file) ? `<a href="${target(file)}${anchor ? `#${anchor}` : ""}">${text.replace(/\.md$/, "")}</a>` : text;
   });
 }

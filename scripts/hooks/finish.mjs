@@ -1,4 +1,4 @@
-// What is done to the built page, in this order: Trunk would run hooks of its own all at once.
+// The steps applied to the built page, in this order: Trunk would run separate hooks all at once.
 import "./glue.mjs";
 import "./styles.mjs";
 import "./data.mjs";

@@ -1,4 +1,4 @@
-// Trunk's minifier does not read what wasm-bindgen writes: the scripts that start the modules are minified here.
+// Trunk's minifier cannot read the output of wasm-bindgen, so the scripts that start the modules are minified here.
 import { readdirSync } from "node:fs";
 import { transformSync } from "esbuild";
 

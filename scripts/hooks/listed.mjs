@@ -1,11 +1,11 @@
-// The service worker of a built page: the list of its files, each with its hash, in static/boot/sw.js.
+// The service worker of a built page: static/boot/sw.js with the list of the page's files, each with its hash.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { NAMED } from "./named.mjs";
 
-/** Files that the page and its frames load; what others import, and what hosts and readers of links want, is not kept. */
+/** Files that the page and its frames load; files for other programs, for hosts and for previews of links are not cached. */
 const PARTS = /^(index|embed)\.html$|^models\/[\w.]+$/;
 
 function files(folder, below = "") {

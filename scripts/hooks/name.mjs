@@ -6,7 +6,7 @@ import { bundled, hashed, inDist, read, replaceEach, replaceOnce, write } from "
 
 write("boot.js", bundled("static/boot/boot.js", "esm"));
 
-/** What each is called now. */
+/** The new name of each file. */
 export const names = {};
 
 let html = read("index.html");

@@ -25,7 +25,7 @@ ${head}`;
   return plainPage({ title: html(title), style, head: own, body });
 }
 
-/** The oEmbed answer: it needs the full address, which only whoever publishes the page knows. */
+/** The oEmbed answer: it needs the full address, which only the publisher of the page knows. */
 function oembed({ id, name, link }) {
   const source = html(`${address}embed.html?view=card#${link}`);
   const frame = `<iframe src="${source}" title="${html(name)}" width="${FRAME.width}" height="${FRAME.height}" style="border:0" loading="lazy" sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"></iframe>`;

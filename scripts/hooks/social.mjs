@@ -1,6 +1,6 @@
-// What others show of a link to the page. Its picture must have a whole address, which only whoever publishes the page
-// knows: `ROOFLIGHT_URL=https://example.org/rooflight/ scripts/test page`. Without it the picture is left out, as a
-// relative address is one that most readers of these tags refuse.
+// The tags for previews of links to the page. The picture needs a full address, which only the publisher of the page
+// knows: `ROOFLIGHT_URL=https://example.org/rooflight/ scripts/test page`. Without it the picture is left out, because
+// most readers of these tags refuse relative addresses.
 import { copyFileSync } from "node:fs";
 
 import { inDist, inSource, read, replaceOnce, write } from "./dist.mjs";

@@ -1,4 +1,4 @@
-// Joins the style sheets into one: a request instead of five, and a kilobyte less, since they compress together.
+// Joins the style sheets into one: one request instead of six, and a kilobyte less, since they compress together.
 import { unlinkSync } from "node:fs";
 
 import { hashed, inDist, read, write } from "./dist.mjs";

@@ -78,9 +78,9 @@ impl<T> Responses<T> {
 }
 
 impl Calibration {
-    /// How wide bands are at a point, from the configurations of its model on its engine accepted by `asked`: those on
-    /// its architecture, among which all of them count as [`Self::plain_counts`] more. The fitted covariance, whose width
-    /// is 1, counts as so many among all.
+    /// The width of bands at a point: the mean over the configurations of its model on its engine and architecture that
+    /// `asked` accepts, with the mean over all architectures added [`Self::plain_counts`] times. To that mean the
+    /// fitted covariance, whose width is 1, is added as many times.
     pub fn widths(&self, at: &ConfigPoint, asked: impl Fn(&ConfigPoint) -> bool) -> Widths {
         let at = at.place();
         let model = Labels::from_iter([Label::Engine, Label::Shape]);
@@ -194,7 +194,7 @@ mod tests {
         let band = figure.band_between(&posterior, [0.8, 4.0]);
         assert!((band.low - 0.8).abs() < 1e-9 && (band.high - 4.0).abs() < 1e-9, "{band:?}");
         assert!((band.within(1.0, 4.0) - 0.9).abs() < 1e-4 && (band.within(1.0, 0.8) - 0.1).abs() < 1e-4);
-        // Where it follows evenly, the edges are those of its derivative.
+        // If the response is uniform, the edges are those that its derivative gives.
         let [shorter, longer] = posterior.edges(figure.response).map(|factors| factors.prefill.powi(8));
         let (even, plain) = (figure.band_between(&posterior, [shorter, longer]), figure.band(&posterior));
         assert!((even.low / plain.low - 1.0).abs() < 1e-9 && (even.high / plain.high - 1.0).abs() < 1e-9);

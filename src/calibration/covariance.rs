@@ -25,8 +25,8 @@ pub enum Label {
 #[serde(from = "Vec<Label>")]
 pub struct Labels(u16);
 
-/// What covariances see of a configuration: a number for each label, equal where configurations agree in it, and its
-/// sizes in doublings.
+/// What covariances depend on: a number for each label, equal for configurations that agree in it, and the sizes in
+/// doublings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     pub labels: [u64; Label::COUNT],
@@ -79,7 +79,7 @@ pub const SOURCES: usize = Source::ALL.len();
 /// Two configurations, compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// What they agree in.
+    /// The labels they agree in.
     agree: Labels,
     /// Squared distances between their sizes, in doublings.
     apart: [f64; 5],
@@ -116,7 +116,7 @@ impl FromIterator<Label> for Labels {
 }
 
 impl Place {
-    /// What two configurations agree in.
+    /// The labels in which two configurations agree.
     pub fn agree(&self, other: &Self) -> Labels {
         let is_same = |label: &Label| self.labels[*label as usize] == other.labels[*label as usize];
         Label::VARIANTS.iter().copied().filter(is_same).collect()
@@ -153,7 +153,7 @@ impl Covariance {
         let levels =
             self.levels.iter().filter(|level| pair.agree.contain(level.same)).map(|level| level.variance);
         let smooth = self.smooth.iter().filter(|smooth| pair.agree.contain(smooth.same));
-        // Those over the same scales fall alike.
+        // Errors with the same scales decay alike, so the last nearness is reused.
         let mut last = (&[0.0; 5], 0.0);
         let smooth = smooth.map(|smooth| {
             if last.0 != &smooth.scales {
@@ -164,7 +164,7 @@ impl Covariance {
         levels.sum::<f64>() + smooth.sum::<f64>()
     }
 
-    /// What configurations agree in that share an error, for each.
+    /// For each error, the labels in which configurations must agree to share it.
     pub fn errors(&self) -> impl Iterator<Item = Labels> {
         self.levels.iter().map(|level| level.same).chain(self.smooth.iter().map(|smooth| smooth.same))
     }
@@ -189,7 +189,7 @@ impl Covariance {
 }
 
 impl Smooth {
-    /// 1 where their sizes are the same, towards 0 the further they are apart.
+    /// 1 if their sizes are the same, falling towards 0 the further apart they are.
     fn nearness(&self, pair: &Pair) -> f64 {
         let apart: f64 =
             self.scales.iter().zip(pair.apart).map(|(scale, apart)| apart / (scale * scale)).sum();

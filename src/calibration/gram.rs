@@ -6,11 +6,11 @@ use nalgebra::{Cholesky, DMatrix, Dyn};
 
 use super::{Calibration, Observation, Pair, PerFactor, Place};
 
-/// An observation, and where its run stands.
+/// An observation, and the place of its run.
 pub(super) type Row = (Place, Observation);
 
-/// The last decomposition: the next configuration mostly rests on the same runs, and every row depends on those before it
-/// only.
+/// The last decomposition, kept because the next configuration mostly rests on the same runs, and a row depends only on
+/// the rows before it.
 #[derive(Debug, Default)]
 pub(super) struct Recent(Mutex<Arc<Decomposed>>);
 
@@ -25,11 +25,11 @@ pub(super) struct Decomposed {
     rows: Vec<Row>,
     /// The lower triangle, row by row.
     lower: Vec<f64>,
-    /// The same to solve with; `None` if the covariance is not positive.
+    /// The same as a solver; `None` if the covariance is not positive definite.
     pub solver: Option<Cholesky<f64, Dyn>>,
 }
 
-/// Rows decomposed together: each of their sums waits for its last addition, so several advance in that time.
+/// Rows decomposed together: each sum has to wait for its previous addition, so several advance in the meantime.
 const TOGETHER: usize = 8;
 
 impl Calibration {
@@ -119,7 +119,7 @@ fn start(row: usize) -> usize {
     row * (row + 1) / 2
 }
 
-/// The covariance of two observations whose runs share this.
+/// The covariance of two observations whose runs share this much of each factor's error.
 fn between(one: &Observation, other: &Observation, shared: &PerFactor) -> f64 {
     shared.iter().enumerate().map(|(factor, of)| one.response[factor] * other.response[factor] * of).sum()
 }

@@ -1,14 +1,15 @@
-//! How measured runs differ from the physics, learned as two factors on the times of steps, one on steps that only decode and one
-//! on what prompts add to a step, and a third on what requests wait for their first token beside that.
+//! How measured runs differ from the physics, learned as three factors: two on step times (one on steps that only
+//! decode, one on the time that prompts add to a step), and one on how long requests wait for their first token beyond
+//! that.
 //!
-//! A Gaussian process over the logarithms of the factors knows the measured runs as points; configurations that have
-//! an engine, a kind of model, an architecture, a format in common share their errors. The first two act on step times
-//! before the simulation, so queues follow from them. What shares nothing with any measured run keeps the physics'
-//! own times, with the widest bands.
+//! A Gaussian process over the logarithms of the factors has the measured runs as observations. Configurations that
+//! have an engine, a kind of model, an architecture or a format in common share their errors. The factors on step times
+//! act before the simulation, so queues follow from them. A configuration that shares nothing with any measured run
+//! keeps the physics' own times, with the widest bands.
 //!
 //! `training/calibration` fits the covariance and writes the measured runs as points; [`Calibration`] reads both and
-//! answers with a [`Posterior`], which [`Responses`] turn into the bands of what is measured; [`Versus`] says which of two
-//! configurations is the better.
+//! answers with a [`Posterior`], which [`Responses`] turn into bands of measured figures; [`Versus`] says which of two
+//! configurations is better.
 
 mod band;
 mod covariance;

@@ -9,7 +9,8 @@ use super::{Label, Place};
 use crate::config::model::{Attention, Blocks, Ffn, Model};
 use crate::config::{Arch, Setup};
 
-/// What the error of a prediction is shared by, from general to particular, and the sizes it changes with smoothly.
+/// The properties by which configurations share the error of a prediction, from general to specific, and the sizes with
+/// which it varies smoothly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigPoint {
     pub engine: String,

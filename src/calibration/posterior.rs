@@ -11,12 +11,12 @@ use super::{
 };
 use crate::units::Order;
 
-/// Runs used. All of them, thousands, would take too long for a page.
+/// Runs used: all of them, thousands, would take too long in a page.
 const ASKED: usize = 80;
-/// Of these, so many share most with the configuration; the others are the nearest of each further configuration. What all models
-/// on an engine share shows in many configurations, not in many runs of one.
+/// Of these, this many are the runs that share most with the configuration. The others are the nearest run of each
+/// further configuration: what all models on an engine share shows in many configurations, not in many runs of one.
 const NEAREST: usize = 24;
-/// Runs used where it need not be exact.
+/// Runs used where an approximation is enough.
 const ASKED_ROUGHLY: usize = 24;
 
 /// The logarithms of the factors.
@@ -167,7 +167,7 @@ impl Calibration {
         let may_share = |known: &&KnownRun| at.iter().any(|at| at.agree(&known.place).contain(required));
         let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
         let all: Vec<&KnownRun> = known.filter(may_share).collect();
-        // Those chosen for each.
+        // The runs chosen for any of the configurations.
         let mut chosen = vec![false; all.len()];
         for at in at {
             let shares = all.iter().map(|known| share(&self.shared(at, &known.place)));

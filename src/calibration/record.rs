@@ -115,7 +115,7 @@ pub struct Observation {
     pub log_ratio: f64,
     /// Derivative with respect to the logarithm of each factor.
     pub response: PerFactor,
-    /// Below 1 if it fits the others badly, above if well: noise has heavy tails.
+    /// Below 1 if it fits the others badly, above 1 if well: noise has heavy tails.
     pub weight: f64,
 }
 
@@ -123,7 +123,7 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownRun {
     pub point: ConfigPoint,
-    /// Of the point.
+    /// The place of `point`.
     pub place: Place,
     pub observed: Vec<Observation>,
 }

@@ -45,7 +45,7 @@ impl Scale {
         Self::between(low, high, unit)
     }
 
-    /// From the least to the most of all positive `values`, to the point, or `fallback` without any.
+    /// From the smallest to the largest positive value exactly, or `fallback` if there is no such range.
     pub fn fitted(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: Unit) -> Self {
         let (low, high) = ends(values).filter(|(low, high)| low < high).unwrap_or(fallback);
         Self::between(low, high, unit)
@@ -121,7 +121,7 @@ impl ValueFormatter<f64> for Scale {
     }
 }
 
-/// The least and the most of all positive values.
+/// The smallest and the largest positive value.
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let usable = values.filter(|value| value.is_finite() && *value > 0.0);
     usable.map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))

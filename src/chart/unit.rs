@@ -78,7 +78,7 @@ mod tests {
         ];
         assert_eq!(ticks.map(|tick| tick.replace('\u{a0}', " ")), ["1k", "20 ms", "50 %", "100 T", "100 s"]);
         assert_eq!(Unit::Count.print(1409.0), "1409");
-        // Of a cache that is hardly used.
+        // Shares of a cache that is hardly used.
         let shares = [0.0, 2e-4, 4e-4, 6e-4, 0.3 * 3.0].map(|share| Unit::Share.tick(share));
         assert_eq!(shares, ["0 %", "0.02 %", "0.04 %", "0.06 %", "90 %"]);
     }

@@ -16,22 +16,22 @@ pub struct Budget {
     pub memory_share: Option<Figure>,
     /// Whether the share includes the CUDA context, or is a share of what that and communication leave.
     pub holds_context: bool,
-    /// The load that is profiled: a step of the whole token budget, whatever requests come.
+    /// Whether the profiled load is a step of the whole token budget, whatever requests arrive.
     pub profiles_budget: bool,
     /// Libraries and workspaces on each GPU, in GiB.
     pub libraries_gib: Figure,
     /// What communication adds on each GPU when there is more than one, in GiB.
     pub communication_gib: Figure,
-    /// CUDA graphs, where the room for the KV cache is found after them, in GiB.
+    /// CUDA graphs, if the room for the KV cache is determined after capturing them, in GiB.
     pub graphs_gib: Figure,
     /// What sampling takes for each sequence and entry of the vocabulary, in bytes.
     pub logit_bytes: Figure,
-    /// Sequences that are sampled at once; all that may run if none.
+    /// Sequences that are sampled at once; `None` for all that may run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<u32>,
 }
 
-/// Multiples that the kernels of experts pad each expert's sizes to.
+/// Multiples to which expert kernels pad the sizes of each expert.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Padding {
@@ -49,7 +49,7 @@ pub struct Padding {
 }
 
 impl Padding {
-    /// Elements of one rank's part of a gated expert over those published, for a part of `inner` columns.
+    /// Ratio of the elements in one rank's part of a gated expert to the published ones, for a part of `inner` columns.
     pub fn growth(&self, hidden: u32, inner: u32) -> f64 {
         let up = |size: u32, multiple: &Figure<u32>| size.next_multiple_of(multiple.0.unwrap_or(1).max(1));
         let (wide, narrow) = (up(hidden, &self.hidden), up(inner, &self.inner));
@@ -67,12 +67,12 @@ impl Budget {
 }
 
 impl Engine {
-    /// What its version sets aside; none if the record has no rules.
+    /// What its version reserves; `None` if the record has no rules.
     pub fn budget(&self) -> Option<&Budget> {
         self.budgets.iter().find(|budget| self.is_before(budget.before.as_ref()))
     }
 
-    /// What its kernels of experts in `weights` pad them to on `arch`.
+    /// How its expert kernels pad weights in this format on `arch`; `None` if they do not.
     pub fn padding(&self, weights: Dtype, arch: Arch) -> Option<&Padding> {
         let pads = |padding: &&Padding| {
             padding.weights == weights

@@ -79,7 +79,7 @@ impl Scheduler {
         (Figure(budget.0.map(of_rank), budget.1.clone()), sequences.clone())
     }
 
-    /// What each of `ranks` of attention DP gets of a token budget or number of sequences given at the start.
+    /// The share of each of `ranks` ranks of attention DP in a token budget or number of sequences given at start-up.
     pub fn of_rank(&self, given: u32, ranks: u32) -> u32 {
         if self.given_for_all_ranks { (given / ranks.max(1)).max(1) } else { given }
     }
@@ -190,10 +190,11 @@ pub struct Engine {
     pub older_experts: Vec<OlderExperts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_delta_rules: Option<OlderDeltaRules>,
-    /// Until when the host waited for the GPU in steps with prompts of delta rules, so that nothing was scheduled ahead.
+    /// The versions in which the host still waited for the GPU in steps with prompts of delta rules, so that nothing was
+    /// scheduled ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta_rules_wait: Option<OlderDeltaRules>,
-    /// These two are set for the versions that these records are of.
+    /// This and the next field are set according to these records for the version that ran.
     #[serde(skip)]
     pub computes_older_delta_rules: bool,
     #[serde(skip)]

@@ -25,15 +25,15 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     if name.contains(['{', '[', '"', '\n']) {
         let (model, mut issues) = import_files(text);
         match &model {
-            // The check says these of every model.
+            // The check adds these notes for every model.
             Some(model) => issues.retain(|issue| !model.notes.contains(&issue.text)),
-            // Only why it is refused: the form keeps another model.
+            // Only the reasons for the refusal: the form keeps its own model.
             None => issues.retain(Issue::is_error),
         }
         let scenario = |model| Scenario { model: ModelChoice::Custom(Box::new(model)), ..form };
         return (model.map(scenario), issues);
     }
-    // The format of the name or as published, unless the link with the name gives one.
+    // The format in the name, or the published one, unless the link with that name gives one.
     let weights = form.weights.filter(|_| form.model.id() == name);
     let mut scenario = Scenario { model: ModelChoice::Catalog(name.to_owned()), weights, ..form };
     let issues = settle(&mut scenario);
@@ -43,7 +43,7 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
 
 const PLACE: &str = "paste a benchmark's result under Your measured runs";
 
-/// Words that start a benchmark, as they follow each other in its command.
+/// Words that start a benchmark, in the order of its command.
 const BENCHMARKS: [&[&str]; 11] = [
     &["vllm", "bench"],
     &["benchmark_serving.py"],
@@ -58,7 +58,7 @@ const BENCHMARKS: [&[&str]; 11] = [
     &["inference-perf"],
 ];
 
-/// What a text is that measures a server rather than describes a model: a command, or what one printed.
+/// What kind of text measures a server rather than describing a model: a benchmark's command or its output.
 fn measures(text: &str, form: &Scenario) -> Option<&'static str> {
     let words: Vec<&str> =
         text.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();

@@ -135,7 +135,7 @@ impl Setup {
         self.workload.session().is_some_and(|turns| turns.history_cached > 0.0)
     }
 
-    /// GiB of host memory per GPU that keep the histories of sessions; 0 if none does. Workers that only decode find no
+    /// GiB of host memory per GPU that keep the histories of sessions; 0 if none does. Decode-only workers find no
     /// history to keep.
     pub fn host_gib(&self) -> f64 {
         let keeps = self.prefill.is_none() && self.keeps_histories();

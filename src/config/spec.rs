@@ -1,4 +1,4 @@
-//! A spec sheet of one's own: figures that replace those of the catalog GPU it starts from.
+//! A custom spec sheet: figures that replace those of the catalog GPU it starts from.
 
 use std::borrow::Cow;
 
@@ -80,7 +80,7 @@ impl SpecSheet {
         Cow::Owned(own)
     }
 
-    /// What is wrong with these figures on `gpu`, and what to keep in mind of the right ones.
+    /// What is wrong with these figures on `gpu`, and caveats for valid ones.
     pub fn issues(&self, gpu: &Gpu) -> Vec<Issue> {
         if self.is_empty() {
             return Vec::new();

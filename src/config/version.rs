@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "String", into = "String")]
 pub struct Version {
     text: String,
-    /// The leading numbers without trailing zeros: release candidates count as what they lead to, builds after a release as
-    /// the release.
+    /// The leading numbers without trailing zeros: a release candidate counts as the release it leads to, and a build
+    /// after a release as that release.
     numbers: Vec<u32>,
 }
 

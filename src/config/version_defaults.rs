@@ -1,17 +1,17 @@
-//! What versions of an engine do otherwise than the one the catalog describes.
+//! How versions of an engine differ from the one the catalog describes.
 
 use serde::{Deserialize, Serialize};
 
 use super::kernels::{ExpertKernel, KernelName, MoeKernel};
 use super::{Arch, Dtype, Engine, Figure, Version};
 
-/// Defaults of a server from a version on.
+/// A server's defaults, from some version on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VersionDefaults {
     /// The first version that has them.
     pub from: Version,
-    /// The same on AMD GPUs, if it is later there.
+    /// The same for AMD GPUs, if it is a later version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amd_from: Option<Version>,
     /// Prompts may be split over steps.
@@ -19,26 +19,26 @@ pub struct VersionDefaults {
     pub prefix_cache: bool,
     /// The host prepares a step while the GPU runs the last one.
     pub async_scheduling: bool,
-    /// None if the engine works it out from the GPU's memory.
+    /// `None` if the engine derives it from the GPU's memory.
     pub memory_share: Option<Figure>,
     /// Id of a source.
     pub source: String,
 }
 
-/// Work of a server on each chat request, on the event loop that also hands requests on: those that arrive meanwhile are
-/// handed on together.
+/// A server's work on each chat request, on the event loop that also forwards requests: those that arrive meanwhile are
+/// forwarded together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatTemplate {
     /// The first version that does it.
     pub from: Version,
-    /// The first that no longer does.
+    /// The first version that no longer does.
     pub before: Version,
-    /// In µs a request.
+    /// In µs per request.
     pub request_us: Figure,
 }
 
-/// The fused-MoE kernel of older versions, where its server is not told another.
+/// The fused-MoE kernel of older versions, unless their server is told to use another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderExperts {
@@ -51,13 +51,13 @@ pub struct OlderExperts {
     pub source: String,
 }
 
-/// Until when delta rules were computed in another way: for `older_delta_rules`, those with a decay for each head read
-/// copies of queries, keys and values, and gates and output gates were projected apart from them unless the checkpoint
+/// The end of an older way to compute delta rules. For `older_delta_rules`: rules with a decay per head read copies of
+/// queries, keys and values, and gates and output gates were projected separately from these unless the checkpoint
 /// joins them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderDeltaRules {
-    /// The first version without them.
+    /// The first version that no longer computes them in this way.
     pub before: Version,
     /// Id of a source.
     pub source: String,
@@ -109,7 +109,7 @@ impl Engine {
         self.waits_for_delta_rules = holds(&self.delta_rules_wait);
     }
 
-    /// Every version is before none.
+    /// Whether its version is before this one; always true for `None`.
     pub(super) fn is_before(&self, version: Option<&Version>) -> bool {
         version.is_none_or(|version| self.version < *version)
     }

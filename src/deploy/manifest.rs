@@ -67,7 +67,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
     };
     let image = format!("nvcr.io/nvidia/ai-dynamo/{}-runtime:{DYNAMO}", engine.id);
     let worker = |setup: &Setup, mode: &str| -> Result<Value, String> {
-        // Without the program, which Dynamo's replaces: everything from the model name on.
+        // Dynamo's program replaces the engine's, so only the arguments from the model name on are kept.
         let alone = Setup { prefill: None, ..setup.clone() };
         let words = shlex::split(&Commands::of(&alone).launch.replace("\\\n", " ")).unwrap_or_default();
         let name = checkpoint_name(setup);

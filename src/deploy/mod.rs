@@ -13,9 +13,9 @@ pub fn commands(setup: &Setup) -> String {
     format!("{}\n\n{}\n", launch.trim_end(), bench.trim_end())
 }
 
-/// For `kubectl apply`: a Deployment of all replicas behind a Service, or a DynamoGraphDeployment of prefill and
-/// decode pools. Fails for a replica over several machines, pools of an engine without one, and an engine that
-/// publishes no image for the GPU.
+/// For `kubectl apply`: a Deployment of all replicas behind a Service, or a DynamoGraphDeployment of prefill and decode
+/// pools. Fails for a replica over several machines, for pools of an engine that has no such manifest, and for an
+/// engine that publishes no image for the GPU.
 pub fn manifest(setup: &Setup) -> Result<String, String> {
     match &setup.prefill {
         Some(pool) => manifest::pools(setup, pool),

@@ -151,7 +151,7 @@ impl Model {
         let mut answers = Vec::with_capacity(rows.len() / self.width);
         while !rows.is_empty() {
             let left = rows.len() / self.width;
-            // The largest that they fill by more than half.
+            // The largest batch that the remaining rows fill by more than half.
             let batch = BATCHES.into_iter().rev().find(|&batch| batch < 2 * left).unwrap_or(BATCHES[0]);
             let (part, rest) = rows.split_at(left.min(batch) * self.width);
             let mut padded = part.to_vec();

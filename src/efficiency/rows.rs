@@ -30,7 +30,7 @@ pub struct Rows {
     seen: FxHashMap<(Family, Vec<u32>), usize>,
     asked: Vec<AskedCall>,
     gpu: String,
-    /// Asks nothing: for ideals.
+    /// Nothing is asked, because the plan is finished with ideals.
     silent: bool,
 }
 
@@ -42,7 +42,7 @@ struct AskedCall {
 }
 
 impl Rows {
-    /// Rows of a plan that is only finished with ideals: nothing is added.
+    /// For a plan that is only finished with ideals: no rows are added.
     pub fn none() -> Self {
         Self { silent: true, ..Self::default() }
     }

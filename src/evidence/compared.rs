@@ -42,7 +42,7 @@ impl Times {
         Ok(Self { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Self::default() })
     }
 
-    /// The prediction, with figures for the measured rate.
+    /// The prediction, with the figures at the measured rate added.
     pub fn at_rate_of(self, measured: &Self) -> Self {
         let found = || {
             let (own, rate) = (self.output_per_s?, measured.output_per_s?);
@@ -104,7 +104,7 @@ pub struct Compared {
     pub engine: String,
     pub gpu: String,
     pub source: String,
-    /// No constant was fitted on similar runs.
+    /// Whether no constant was fitted on similar runs.
     pub outside: bool,
     /// Clients of a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +121,7 @@ pub struct Compared {
     /// Whether the launch of a closed loop is recorded, with nothing inferred.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<bool>,
-    /// As close as a link comes to how it ran.
+    /// The link closest to how it ran.
     pub link: String,
 }
 
@@ -132,7 +132,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// What was made of cases, and the cases of which nothing was, by id.
+/// The results of cases, and by id the cases without one, with the reason.
 pub fn parted<'a, T>(
     results: impl Iterator<Item = (&'a String, Result<T, String>)>,
 ) -> (Vec<T>, Vec<Skipped>) {

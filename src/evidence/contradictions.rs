@@ -86,7 +86,7 @@ fn conflicts(cases: &[&ServedCase], group: &[usize]) -> Vec<Conflict> {
 fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
     let (few, many) = if cases[a].concurrency <= cases[b].concurrency { (a, b) } else { (b, a) };
     let (less, more) = (cases[few], cases[many]);
-    // Not a number, which exceeds nothing, where one was not measured.
+    // NaN, which exceeds nothing, if one was not measured.
     let ratio = |less: Option<f64>, more: Option<f64>| less.zip(more).map_or(f64::NAN, |(a, b)| a / b);
     let tpot = ratio(less.measured.tpot_ms, more.measured.tpot_ms);
     let ttft = ratio(less.measured.ttft_ms, more.measured.ttft_ms);

@@ -12,7 +12,7 @@ use crate::calibration::{OF_80_PERCENT, Standing};
 #[derive(Debug, Clone, Serialize)]
 pub struct Calibrated {
     pub predicted: Times,
-    /// Distance of ln(measured) from ln(predicted), in half widths of the 80 % band.
+    /// Distance of ln(measured) from ln(predicted), in half-widths of the 80 % band.
     pub deviations: BTreeMap<Metric, f64>,
     /// Remaining share of the prior variance.
     pub left: f64,

@@ -35,7 +35,7 @@ impl<K: std::hash::Hash + Eq + Clone + Ord> Codes<K> {
     }
 }
 
-/// What stands before the rows of a file.
+/// The header of a file, before its rows.
 #[derive(Debug, Serialize)]
 pub struct Header {
     #[serde(flatten)]
@@ -47,11 +47,11 @@ pub struct Header {
     pub engines: Vec<String>,
     pub kernels: Vec<String>,
     pub dtypes: Vec<String>,
-    /// The first is the reference, one or more.
+    /// The reference comes first; it may be one source or several.
     pub sources: Vec<String>,
     /// Shapes held out together, as `MeasuredCall::point` gives them.
     pub shapes: Vec<[u64; 4]>,
-    /// Rows of the tables that are not here for another reason than sampling, by reason.
+    /// Rows of the tables left out for reasons other than sampling, counted by reason.
     pub skipped: BTreeMap<String, usize>,
 }
 

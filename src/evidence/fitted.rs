@@ -1,6 +1,7 @@
 //! Which measured runs the calibration was fitted on.
 //!
-//! By their ids, so that a run is recognised, and its configuration left out, whatever the physics make of it since.
+//! Identified by their ids, so that a run is recognised, and its configuration left out, whatever the physics predict
+//! for it today.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::efficiency::onnx::{ModelError, Models};
 
-/// `models/evidence.json` as it was when this was built.
+/// `models/evidence.json` at build time.
 pub const SHIPPED_EVIDENCE: &str = include_str!("../../models/evidence.json");
 
 const SHIPPED_MANIFEST: &str = include_str!("../../models/manifest.json");
@@ -29,7 +29,7 @@ shipped!(
     "moe.onnx"
 );
 
-/// The models of `models/` as they were when this was built.
+/// The models of `models/` at build time.
 pub fn shipped_models() -> Result<Models, ModelError> {
     Models::new(SHIPPED_MANIFEST, |name| {
         let file = SHIPPED.iter().find(|(known, _)| *known == name);
@@ -47,7 +47,7 @@ pub fn open_models(folder: &Path) -> Result<Models, ModelError> {
     Models::new(&manifest, read)
 }
 
-/// Those of `folder` if one is given, or else those built in.
+/// The models of `folder` if given, otherwise those built in.
 pub fn models_of(folder: Option<&Path>) -> Result<Models, ModelError> {
     folder.map_or_else(shipped_models, open_models)
 }

@@ -1,4 +1,4 @@
-//! Measured watts out: the counted work of each call beside its time and what the GPU drew.
+//! Exports measured power: the counted work of each call with its time and the watts that the GPU drew.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -28,7 +28,7 @@ const COLUMNS: [&str; 12] = [
     "shape",
 ];
 
-/// What stands before the rows of a file.
+/// The header of a file, before its rows.
 #[derive(Debug, Serialize)]
 pub struct Header {
     pub family: &'static str,
@@ -37,7 +37,7 @@ pub struct Header {
     pub gpus: Vec<String>,
     pub engines: Vec<String>,
     pub dtypes: Vec<String>,
-    /// Rows of the tables that are not here, by reason.
+    /// Rows of the tables left out, counted by reason.
     pub skipped: BTreeMap<String, usize>,
 }
 

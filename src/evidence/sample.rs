@@ -9,21 +9,21 @@ use crate::config::catalog::Catalog;
 use crate::kernels::Family;
 use crate::kernels::random::SplitMix64;
 
-/// A second source's share of the rows a GPU of the reference source gets, when sampling.
+/// A secondary source's share, when sampling, of the rows that a GPU of the reference source gets.
 const SECOND_SOURCE_SHARE: f64 = 0.25;
 
 /// How many rows to take.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection {
-    /// Rows at most, about.
+    /// Approximate maximum number of rows.
     pub sample: Option<usize>,
     pub seed: u64,
     /// Includes suspect rows, in addition to the sample, which is drawn without them.
     pub suspects: bool,
 }
 
-/// Hands every call of `family` under `data` that is `wanted`, that a model covers and that the sample keeps
-/// to `take`, with its features. Returns how many rows no model covers, by reason.
+/// Passes every call of `family` under `data` that is `wanted`, covered by a model and kept by the sample to `take`,
+/// with its features. Returns how many rows no model covers, by reason.
 pub fn visit_sample(
     family: Family,
     data: &Path,
@@ -72,8 +72,8 @@ pub fn visit_sample(
     Ok(skipped)
 }
 
-/// Which GPUs, engines, kernels and formats some call was covered of. Features are dear, and whether a
-/// model covers a call seldom depends on its size.
+/// The combinations of GPU, engine, kernel and formats of which some call was covered. Computing features is expensive,
+/// and whether a model covers a call seldom depends on its size.
 #[derive(Default)]
 struct Covered {
     known: HashSet<String>,
@@ -99,9 +99,9 @@ impl Covered {
     }
 }
 
-/// The share of its points that each GPU and source keeps. A point is a shape at a size on one GPU: all of its
-/// engines and formats are kept, or none. Every GPU of the reference source keeps about the same number of
-/// rows, if it has that many; second sources keep a quarter of it.
+/// The share of its points that each GPU and source keeps. A point is a shape at a size on one GPU: either all of its
+/// engines and formats are kept, or none. Every GPU of the reference source keeps about the same number of rows, if it
+/// has that many; secondary sources keep a quarter of that.
 #[derive(Debug)]
 struct Shares(HashMap<(String, String), f64>);
 

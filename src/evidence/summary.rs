@@ -1,4 +1,4 @@
-//! The reports of `evaluate` as the one that ships beside the models.
+//! Summarises the reports of `evaluate` in the one that ships with the models.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::units::significant;
 /// Digits kept of times and of errors.
 const DIGITS: i32 = 4;
 
-/// What was found, kind by kind.
+/// The results, by kind.
 pub struct Reports<'a> {
     pub loops: &'a LoopReport,
     pub batches: &'a Report,
@@ -152,7 +152,7 @@ fn family((family, report): (&String, &FamilyReport)) -> Kernels {
     }
 }
 
-/// Reasons that differ in a name or a number stand as they are; most do not.
+/// Groups equal reasons. Those that differ in a name or a number stay separate; most do not differ.
 fn by_reason<'a>(left: impl Iterator<Item = &'a Left>) -> Vec<Skipped> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     for one in left {
@@ -165,7 +165,7 @@ fn point(kind: &str, metrics: &[Metric], case: &Compared) -> CasePoint {
     let rounded = |times: &Times| {
         metrics.iter().map(|metric| significant(metric.of(times).unwrap_or(0.0), DIGITS)).collect()
     };
-    // Traces stand under no model, engine or GPU.
+    // Traces are listed under no model, engine or GPU.
     let own = |text: &String| if kind == "trace" { String::new() } else { text.clone() };
     CasePoint {
         id: case.id.clone(),

@@ -179,7 +179,7 @@ fn texts(reader: &Reader, index: usize) -> Result<Texts, ParquetError> {
     Ok(Texts { names, codes })
 }
 
-/// The values of a column in a group of rows; a null leaves a row without one.
+/// The values of a column in a row group; a null leaves a row without a value.
 fn values<T: DataType>(
     mut column: ColumnReaderImpl<T>,
     rows: usize,

@@ -85,7 +85,7 @@ impl Search {
         let plans: Vec<Plan> = if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
         let finished = self.is_finished() && !self.is_stopped();
         let nearest = if plans.is_empty() && finished { self.nearest() } else { None };
-        // Where a plan beyond the fleet was simulated, it says more about its GPU than a lower bound would.
+        // If a plan beyond the fleet was simulated, it says more about its GPU than a lower bound would.
         let beyond = nearest.iter().filter(|nearest| nearest.broken.is_none()).map(|nearest| &nearest.plan);
         let known: Vec<&str> = plans.iter().chain(beyond).map(|plan| plan.gpu.as_str()).collect();
         let others = self.reasons.iter().filter(|(gpu, _)| !known.contains(&gpu.as_str()));

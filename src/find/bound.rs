@@ -123,12 +123,12 @@ pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
     let rate = match setup.workload.load {
         Load::Rate(rate) | Load::ConstantRate(rate) => rate,
         Load::SessionRate(rate) => setup.requests_at(rate),
-        // Clients that all meet their limits return as soon as those allow.
+        // Clients whose limits are all met return as soon as the limits allow.
         Load::Concurrency(clients) => match cycle(setup) {
             Some(cycle) => f64::from(clients) / (cycle * constants().exceptions_last),
             None => return 1,
         },
-        // Others wait, so fewer replicas serve them too, only more slowly.
+        // Other clients wait, so fewer replicas serve them too, only more slowly.
         _ => return 1,
     };
     let least = rate * per_request;
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(broken("v=1&g=l40s&r=1&isl=8192&st=20"), Some(Field::SloTtft));
         assert_eq!(broken("v=1&g=l40s&r=1&se=500&osl=500"), Some(Field::SloE2e));
         assert_eq!(broken("v=1&g=l40s&r=1&sp=60&st=2000"), None);
-        // Half of the requests say nothing of the mean one.
+        // A limit for half of the requests says nothing about the mean one.
         assert_eq!(broken("v=1&g=l40s&r=1&sp=3.5&so=0.5"), None);
     }
 

@@ -147,7 +147,7 @@ impl Question {
             object.insert(load.id().into(), MOST.into());
         }
         let (request, question, mut issues) = Self::from_json(&Value::Object(object).to_string());
-        // A link asks for it beside its load, which is not to blame.
+        // A link gives this along with its load, which is not at fault.
         for issue in issues.iter_mut().filter(|issue| most && issue.field == load) {
             issue.field = Field::Most;
         }
@@ -244,7 +244,7 @@ impl Day {
         )
     }
 
-    /// `8h 2, 9h 3`: the replicas from each hour on that has others than the one before.
+    /// `8h 2, 9h 3`: the number of replicas from each hour on at which it changes.
     pub fn steps(&self) -> String {
         let steps = self.hours.iter().enumerate().filter(|(_, hour)| hour.step != 0);
         let steps: Vec<String> = steps.map(|(at, hour)| format!("{at}h {}", hour.replicas)).collect();

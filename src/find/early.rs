@@ -7,11 +7,11 @@ use super::probe::BoundedLayout;
 use super::search::{REFINED, SCREENED};
 use crate::config::Scenario;
 
-/// Layouts simulated before all the more promising ones have been estimated, so that there is soon a plan to show.
+/// Layouts simulated before all more promising ones have been estimated, so that a plan can be shown soon.
 const EARLY: u32 = 3;
 /// In a long search the first of them is chosen once this many layouts have been bounded.
 const GLANCE: usize = 6 * SCREENED;
-/// It is the best of this many estimates, unless one is better than all other bounds.
+/// It is the best of this many estimates, unless one of them is better than all other bounds.
 const COMPARED: usize = 3 * REFINED;
 
 /// The layouts, those of a long search reordered so that the first cover many GPUs, formats and degrees.
@@ -20,7 +20,7 @@ pub(super) fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
         return layouts.into();
     }
     let mut numbered: Vec<(u32, Scenario)> = (0..).zip(layouts).collect();
-    // Multiples of the golden ratio line up with none of the nested choices.
+    // Multiples of the golden ratio do not align with any of the nested choices.
     numbered.sort_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
     numbered.into_iter().map(|(_, layout)| layout).collect()
 }
@@ -34,7 +34,7 @@ impl Search {
         is_long && !self.exhaustive && self.found.is_empty() && (first || !self.probes.is_empty())
     }
 
-    /// While there is nothing to show: the best layout estimated so far.
+    /// The best layout estimated so far, while there is nothing to show.
     pub(super) fn early(&mut self) -> Option<Box<BoundedLayout>> {
         if !self.found.is_empty() || self.counts.simulated >= EARLY {
             return None;

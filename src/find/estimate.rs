@@ -120,8 +120,8 @@ impl Estimate {
         })
     }
 
-    /// Workers that the load of `whole` takes where `setup` does only half of the work, and the least seconds of one
-    /// for each request; the factor of the other half is 0.
+    /// Workers required for the load of `whole` if `setup` does only one half of the work, and the least seconds of one
+    /// worker per request. The factor of the other half is 0.
     pub fn apart(
         &self,
         setup: &Setup,

@@ -15,7 +15,7 @@ use crate::units::{Dollars, counted};
 /// Bounds on what may be used; all empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fleet {
-    /// GPUs available, by id; where any are named, no others are taken but those of `bought`.
+    /// GPUs available, by id. If any are named, no others are used except those in `bought`.
     pub owned: BTreeMap<String, u32>,
     /// GPUs the request asks to try: unlimited unless owned.
     pub bought: Vec<String>,
@@ -84,7 +84,7 @@ impl Fleet {
         (gpus / each + ROUNDING).floor().min(f64::from(MOST_REPLICAS)) as u32
     }
 
-    /// What is missing for these replicas, the fewest that bounds allow: simulated, it may take more.
+    /// What is missing for these replicas, the fewest that the bounds allow; a simulation may require more.
     pub(super) fn lacks(&self, setup: &Setup, least: u32) -> String {
         let gpus = least.saturating_mul(setup.gpus_per_replica());
         let owned = match self.owned.get(&setup.gpu.id) {

@@ -34,7 +34,7 @@ pub fn all(field: Field) -> Option<Vec<String>> {
         Field::Kv => Some(ids(&KV_FORMATS)),
         Field::Tp | Field::Dp | Field::PrefillTp => Some(texts(&DEGREES)),
         Field::Pp => Some(texts(&STAGES)),
-        // As many as the load takes.
+        // As many as the load requires.
         Field::PrefillWorkers => Some(Vec::new()),
         Field::Ep => Some(texts(&[1, 2, 4, 8, 16, 32, 64, 128])),
         _ => None,
@@ -69,7 +69,7 @@ pub fn open(request: &mut Request, stated: &[Field]) {
         request.varied.push((field, values));
         request.open.push(field);
     }
-    // Formats without kernels for such a model are not an option.
+    // Formats without kernels for such a model are not tried.
     if let Some(model) = request.base.model.record() {
         let known = weight_formats(model);
         for (_, values) in request
@@ -113,7 +113,7 @@ impl Request {
         within && dp && ep
     }
 
-    /// Whether a layout has all of a machine and another was not tried, though there may be more of them.
+    /// Whether a layout fills a machine and a larger one was not tried, although there may be more GPUs.
     pub(super) fn stays_within(&self, setup: &Setup) -> bool {
         let machine = setup.gpu.link.domain;
         let is_more = |most: u32| most > machine;
@@ -142,7 +142,7 @@ impl Request {
         Some(scenario)
     }
 
-    /// The price that the request has for a GPU, in place of the catalog's.
+    /// The price that the request gives for a GPU, which replaces the catalog's.
     pub(super) fn price_of(&self, gpu: &str) -> Option<f64> {
         self.fleet.prices.get(gpu).map(|price| price.dollars)
     }

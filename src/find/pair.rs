@@ -1,4 +1,4 @@
-//! Two layouts, one that computes prompts and one that decodes: the fewest workers of both that keep to the limits.
+//! Pairs a prefill layout with a decode layout, and finds the fewest workers of both that meet the limits.
 
 use std::sync::Arc;
 
@@ -15,37 +15,39 @@ use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
-/// Workers that compute prompts, and those that decode.
+/// Prefill workers and decode workers.
 pub(super) type Workers = [u32; 2];
 
-/// From workers that do not do to the next tried.
+/// Growth factor from a failing number of workers to the next one tried.
 const GROWTH: f64 = 1.2;
-/// A limit that more workers bring no nearer than this waits for the others.
+/// If more workers of one kind do not reduce the excess over a broken limit to this share of it, the other kind is
+/// added next.
 const NEARER: f64 = 0.95;
-/// Most workers of one kind for one of the other with which a job begins.
+/// Largest number of workers of one kind per worker of the other with which a job starts.
 const MOST_MATCHED: u32 = 64;
-/// Runs until some workers keep to the limits.
+/// Maximum runs until some numbers of workers meet the limits.
 const RUNS: u32 = 24;
 
-/// A pair while it is simulated, one slice after the other.
+/// A pair being simulated, one slice at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     request: Arc<Request>,
     scenario: Scenario,
     setup: Setup,
     issues: Vec<Issue>,
-    /// What the load takes, about.
+    /// Approximately what the load requires.
     about: Workers,
-    /// Tried next, as long as none keep to the limits.
+    /// Tried next, as long as no workers meet the limits.
     next: Workers,
     pub(super) kept: Option<(Workers, Run)>,
-    /// Where no limit says which workers to add: those to try.
+    /// Where no limit says which workers to add: the numbers to try.
     pub(super) walk: Option<Walk>,
-    /// Fewer of each do not do with as many of the other as are kept; what breaks with one less.
+    /// This many or fewer of each kind are not enough with the kept number of the other; and what breaks with one
+    /// fewer.
     low: Workers,
     less: [Option<Broken>; 2],
     nearest: Option<(Workers, Run, Broken)>,
-    /// What broke last, by how much, and whose workers were added then.
+    /// The limit that broke last, by how much, and which kind of workers was added then.
     last: Option<(Field, f64, usize)>,
     is_alone_known: bool,
     /// Runs so far, and before the last slice.
@@ -55,7 +57,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// None if it is refused, or the fleet has too few GPUs for it. `every`: without skipping any workers.
+    /// `None` if it is refused, or if the fleet has too few GPUs for it. `every`: without skipping any numbers of
+    /// workers.
     pub fn new(request: &Arc<Request>, halves: [&Half; 2], every: bool) -> Option<Self> {
         let [first, then] = halves.map(|half| &half.scenario);
         let least = halves.map(|half| half.workers.map_or(1, |workers| workers.least));
@@ -127,7 +130,7 @@ impl Pair {
         Worth::of(&self.sized(workers), workers[1])
     }
 
-    /// What its next workers cost by the hour.
+    /// What its next workers cost per hour.
     pub fn worth(&self) -> Worth {
         self.worth_of(self.tried_next().unwrap_or(self.next))
     }
@@ -138,7 +141,7 @@ impl Pair {
         Some(named.iter().filter_map(|text| text.parse().ok()).collect())
     }
 
-    /// As many, or the next more that the request names; none if the fleet has fewer.
+    /// These workers, or the next larger number that the request names; `None` if the fleet has too few GPUs.
     pub(super) fn allowed(&self, [first, then]: Workers) -> Option<Workers> {
         let first = match self.named() {
             Some(named) => named.into_iter().filter(|workers| *workers >= first.max(1)).min()?,
@@ -154,7 +157,7 @@ impl Pair {
         setup
     }
 
-    /// One slice: the step times, or one run. `ask` has the models answer.
+    /// Runs one slice: the step times, or one run. `ask` runs the models.
     ///
     /// # Errors
     /// Where the models do not answer.
@@ -222,7 +225,7 @@ impl Pair {
         runner.trial(workers[1], load)
     }
 
-    /// The workers to try next; none if the fewest are known.
+    /// The workers to try next; `None` if the fewest are known.
     fn tried_next(&self) -> Option<Workers> {
         if let Some(walk) = &self.walk {
             return walk.next(|workers| self.worth_of(workers));
@@ -236,7 +239,7 @@ impl Pair {
         })
     }
 
-    /// More of the workers that what is broken waits for.
+    /// More of the workers that the broken limit depends on.
     fn grown(&mut self, workers: Workers, broken: &Broken) -> Option<Workers> {
         let scarce = |side: usize| f64::from(workers[side]) / f64::from(self.about[side].max(1));
         let mut side = match broken.field {

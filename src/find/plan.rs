@@ -93,7 +93,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether prompts are computed by workers of their own.
+    /// Whether prompts are prefilled by separate workers.
     pub fn is_apart(&self) -> bool {
         self.config.get(Field::PrefillWorkers.id()).is_some()
     }
@@ -108,7 +108,7 @@ pub struct Found {
     pub replicas: u32,
     pub run: Run,
     pub one_less: Option<Broken>,
-    /// What breaks with one worker less that computes prompts.
+    /// What breaks with one prefill worker fewer.
     pub worker_less: Option<Broken>,
     /// Load multiple, and whether it is a lower bound.
     pub headroom: Option<(f64, bool)>,
@@ -129,7 +129,7 @@ impl Found {
         self.ranked(self.worth())
     }
 
-    /// The same by GPUs, whatever their price.
+    /// The same in GPUs, whatever their price.
     pub fn rank_by_gpus(&self) -> Worth {
         self.ranked(Worth::Gpus(f64::from(self.gpus())))
     }
@@ -138,20 +138,20 @@ impl Found {
         self.ranked_by().rank(worth, self.run.sustained(self.run.metrics.output_per_s))
     }
 
-    /// Seconds that a job takes, and what it costs, where that is known.
+    /// Seconds that a job takes and what it costs, if known.
     pub fn job(&self) -> Option<(f64, Option<f64>)> {
         let seconds = self.run.metrics.duration;
         let dollars = self.worth().dollars().map(|hourly| hourly / 3600.0 * seconds);
         self.ranked_by().is_of_job().then_some((seconds, dollars))
     }
 
-    /// GPUs in all.
+    /// Total number of GPUs.
     pub fn gpus(&self) -> u32 {
         let first = self.setup.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
         self.setup.gpus_per_replica() * self.replicas + first
     }
 
-    /// Whether prompts are computed by workers of their own.
+    /// Whether prompts are prefilled by separate workers.
     pub fn is_apart(&self) -> bool {
         self.setup.prefill.is_some()
     }
@@ -161,8 +161,8 @@ impl Found {
         share(&self.run)
     }
 
-    /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed. Within a
-    /// hundredth of it, less of the host's memory is better.
+    /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed. Among
+    /// speeds within a hundredth of each other, the plan that needs less host memory is better.
     pub fn order(&self, other: &Self) -> Ordering {
         self.rank()
             .order(other.rank())
@@ -179,7 +179,7 @@ impl Found {
         (self.run.metrics.e2e.mean.ln() * 100.0).round()
     }
 
-    /// With the start that its load was tried with, so that its link gives the same run.
+    /// With the start its load was simulated with, so that its link gives the same run.
     pub(super) fn begun(mut self) -> Self {
         self.setup.workload.start = self.run.start;
         self.scenario.workload.start = self.run.start;
@@ -190,7 +190,7 @@ impl Found {
         Scenario { replicas: self.replicas, ..self.scenario.clone() }
     }
 
-    /// With one replica more, and one worker more where there are others for prompts.
+    /// With one replica more and, if there are prefill workers, one of these more.
     pub fn with_spare(&self) -> Setup {
         let mut setup = Setup { replicas: self.replicas + 1, ..self.setup.clone() };
         setup.prefill.iter_mut().for_each(|pool| pool.setup.replicas += 1);

@@ -1,8 +1,8 @@
-//! Prefill and decode on workers of their own, as plans beside those whose replicas do both.
+//! Disaggregated prefill and decode, as plans alongside those whose replicas do both.
 //!
-//! A layout may compute prompts, decode, or be paired with another for the other half. A few learned step times say how
-//! many workers the load takes of either; pairs are then simulated, those of the least cost first, until no other can
-//! cost less than the best that was found.
+//! A layout may prefill, decode, or be paired with another layout for the other half. A few learned step times estimate
+//! how many workers of either kind the load requires. Pairs are then simulated in order of least cost, until no other
+//! pair can cost less than the best one found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::Runner;
 use crate::units::{Dollars, Order, count};
 
-/// Layouts that one task estimates.
+/// Layouts estimated per task.
 const ESTIMATED: usize = 4;
-/// Pairs simulated where none of them keeps to the limits.
+/// Pairs simulated if none of them meets the limits.
 const TRIED: u32 = 12;
-/// Slices of pairs that a search without bounds takes: all workers cheaper than the best take too long if there are
-/// many layouts, or none keeps to the limits.
+/// Slices of pairs in a search without bounds: trying all workers cheaper than the best plan would take too long if
+/// there are many layouts, or if none meets the limits.
 const SLICES: u32 = 2000;
 
-/// A layout that computes prompts or decodes.
+/// A layout that prefills or decodes.
 #[derive(Debug, Clone)]
 pub(super) struct Half {
     pub scenario: Scenario,
@@ -51,15 +51,15 @@ pub(super) struct Pools {
     pub begun: bool,
     waiting: VecDeque<Half>,
     halves: Vec<Half>,
-    /// What each pair costs at least, the cheapest last.
+    /// The least cost of each pair, cheapest last.
     pairs: Vec<(Worth, usize, usize)>,
     probes: VecDeque<Box<Pair>>,
     /// Pairs that were simulated, and slices of them.
     tried: u32,
     slices: u32,
-    /// What the workers cost at least that a search without bounds did not come to.
+    /// The least cost of the workers that a search without bounds did not get to.
     cut: Option<Worth>,
-    /// What the best that was found costs.
+    /// The cost of the best pair found.
     best: Option<Worth>,
     pub missed: Option<(Arc<Found>, Broken)>,
     /// Why a pair could not be simulated.
@@ -72,7 +72,8 @@ impl Request {
         POOLED.iter().any(|field| self.values(*field).is_some())
     }
 
-    /// The layouts of either half: those of replicas, on the GPUs and with the degrees that are named for prompts.
+    /// The layouts of either half: those of replicas and, for prefill, on the GPUs and with the degrees that the
+    /// request names.
     fn halves(&self) -> VecDeque<Half> {
         let of_stages = |layout: &Scenario| layout.pp == 1 || !self.open.contains(&Field::Pp);
         let decode: Vec<Scenario> = self.layouts().into_iter().filter(of_stages).collect();
@@ -101,7 +102,7 @@ impl Request {
 }
 
 impl Half {
-    /// Finds how many of it the load takes; if `exhaustive`, only whether it fits.
+    /// Finds how many of these workers the load requires; if `exhaustive`, only whether one fits.
     ///
     /// # Errors
     /// As `ask`.
@@ -110,7 +111,7 @@ impl Half {
         let Some(whole) = whole else { return Ok(()) };
         self.gpus = whole.gpus_per_replica();
         self.dollars = whole.price.map(|price| price * f64::from(self.gpus));
-        // No measured run has pools.
+        // No measured run with pools calibrates.
         let (setup, factors) = match self.computes {
             true => (whole.of_prompts(), Factors::NONE),
             false => (whole.clone(), Factors { prefill: 0.0, ..Factors::NONE }),
@@ -135,7 +136,7 @@ impl Half {
         Ok(())
     }
 
-    /// All that a pair has in common.
+    /// Everything that both halves of a pair have in common.
     fn common(&self) -> String {
         let mut layout = Scenario { tp: 1, pp: 1, dp: 1, ep: 1, gpu: String::new(), ..self.scenario.clone() };
         layout.overrides.price = None;
@@ -144,7 +145,7 @@ impl Half {
 }
 
 impl Search {
-    /// Whether there is something to try.
+    /// Starts the search for pairs. Returns whether there is anything to try.
     pub(super) fn begin_pools(&mut self) -> bool {
         if self.pools.begun || !self.request.pools() {
             return false;
@@ -154,7 +155,7 @@ impl Search {
         true
     }
 
-    /// Something to compute; none while that depends on what was handed out before, or if nothing remains.
+    /// The next task; `None` if it depends on tasks in flight, or nothing remains.
     pub(super) fn pools_work(&mut self) -> Option<Job> {
         let Pools { waiting, halves, .. } = &mut self.pools;
         if !waiting.is_empty() {
@@ -165,7 +166,7 @@ impl Search {
             if self.out > 0 {
                 return None;
             }
-            // In one order, whichever thread was the first.
+            // In a fixed order, whichever thread finished first.
             self.pools.halves.sort_by_cached_key(|half| (half.computes, encode(&half.scenario)));
             self.pools.pairs = self.pairs();
         }
@@ -192,7 +193,7 @@ impl Search {
         None
     }
 
-    /// Without bounds: of all pairs the one whose next workers cost least, until those cost more than the best found.
+    /// Without bounds: of all pairs, the one whose next workers cost least, until these cost more than the best found.
     fn cheapest_of_all(&mut self) -> Option<Box<Pair>> {
         let is_of_job = self.ranked_by().is_of_job();
         let Pools { probes, pairs, halves, best, slices, cut, tried, .. } = &mut self.pools;
@@ -205,7 +206,7 @@ impl Search {
                 (None, Some((other, ..))) => *other,
                 (None, None) => return None,
             };
-            // How well workers match decides what a job costs, not their number.
+            // The cost of a job depends on how well its workers match, not on their number.
             let outdone = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
             if outdone || *slices >= SLICES {
                 *cut = Some(next).filter(|_| !outdone).or(*cut);
@@ -240,7 +241,7 @@ impl Search {
         Some(Issue::warning(Field::PrefillWorkers, text))
     }
 
-    /// Pairs that agree in all but GPU and degrees.
+    /// Pairs that differ only in GPU and degrees.
     fn pairs(&self) -> Vec<(Worth, usize, usize)> {
         let mut alike: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, half) in self.pools.halves.iter().enumerate() {
@@ -251,12 +252,12 @@ impl Search {
         let all = alike.values().flat_map(|[prefill, decode]| {
             prefill.iter().flat_map(move |one| decode.iter().map(move |other| (*one, *other)))
         });
-        // A link has one price, that of the GPU which decodes: another has the catalog's.
+        // A link has one price, that of the decode GPU; a different prefill GPU has the catalog's.
         let paired = |&(one, other): &(usize, usize)| {
             let [first, then] = [one, other].map(|index| &halves[index].scenario.gpu);
             first == then || (any_gpu && self.request.price_of(first).is_none())
         };
-        // A job costs as much as its seconds, at any number of workers that match.
+        // A job costs the same with any number of matching workers: its cost follows from their seconds.
         let of_job = self.ranked_by().is_of_job() && !self.exhaustive;
         let least = |half: &Half| match half.workers {
             _ if of_job => half.per_token,

@@ -81,9 +81,9 @@ pub struct Probe {
     /// Runs so far, and before the last slice.
     pub runs: u32,
     pub runs_before: u32,
-    /// Tries every number of replicas from the smallest on.
+    /// Whether every number of replicas is tried, from the smallest on.
     every: bool,
-    /// Tries a lone request first.
+    /// Whether a lone request is tried first.
     alone_first: bool,
     /// The most replicas with which a plan would still be shown.
     pub most_shown: u32,
@@ -165,7 +165,7 @@ impl Probe {
             };
             self.alone = Some(keeps(&run));
             if self.alone == Some(false) {
-                // A lower load would not help. The link is of the whole load.
+                // A lower load would not help. The link holds the whole load.
                 self.nearest = None;
                 run.start = known.apart(1, load).map_or(run.start, |setup| setup.workload.start);
                 self.miss(1, run);

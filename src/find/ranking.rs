@@ -42,7 +42,7 @@ impl Search {
     /// kept, so the answer does not depend on the order of discovery.
     pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
         let better = |found: &Arc<Found>| found.rank().order(worth).is_lt();
-        // For the cheapest plan alone. Closed forms take no part, and nothing else bounds the cost of a job.
+        // For the cheapest plan alone. Closed forms are not used, and nothing else bounds the cost of a job.
         if self.exhaustive && self.ranked_by().is_of_job() {
             return false;
         }
@@ -69,7 +69,7 @@ impl Search {
         let mut shown = Vec::new();
         for (index, (found, _)) in self.found.iter().enumerate() {
             let of = (found.setup.gpu.id.as_str(), found.is_apart());
-            // Of all pools only the best.
+            // Only the best of all pools.
             let is_known = known.iter().any(|known| if of.1 { known.1 } else { *known == of });
             if index < self.request.plans || !is_known {
                 shown.push(index);
@@ -81,7 +81,7 @@ impl Search {
 
     /// Records why a GPU has no plan when this layout cannot beat those found.
     pub(super) fn outdone(&mut self, layout: &BoundedLayout, worth: Worth) {
-        // Beyond the fleet, the fleet is the reason.
+        // If it is beyond the fleet, the fleet is the reason.
         if self.phase != Phase::BeyondFleet && self.is_far(worth) {
             let name = words::name(&layout.setup, 1);
             let of = if let Worth::Gpus(_) = worth { "GPUs" } else { "cost" };
@@ -90,7 +90,7 @@ impl Search {
         }
     }
 
-    /// Takes a plan in.
+    /// Adds a plan.
     pub(super) fn keep(&mut self, found: Found, runner: Arc<Runner>) {
         self.tried.push(Tried::of(&found));
         let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());

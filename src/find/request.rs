@@ -15,7 +15,7 @@ use crate::config::{Field, Issue, Load, Scenario, Start, Workload, check, excerp
 /// Default number of plans.
 const PLANS: usize = 5;
 const MOST_PLANS: usize = 100;
-/// What a request has besides the inputs of a scenario.
+/// Fields of a request that are not inputs of a scenario.
 const OWN: [Field; 7] = [
     Field::Vary,
     Field::Owned,
@@ -122,7 +122,8 @@ impl Request {
     }
 }
 
-/// What a link asks, as a request: the configuration's model, load, limits and settings, and what it wishes of the rest.
+/// A link as a request: the configuration's model, load, limits and settings, and the restrictions of its search on the
+/// rest.
 pub(super) fn asked(link: &Link) -> Map<String, Value> {
     let find = link.find.clone().unwrap_or_default();
     let own = &link.scenario;
@@ -210,7 +211,7 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
         return Vec::new();
     };
     let (runs, found) = given::read(given, &Link::new(base.clone()));
-    // The others are kept, and plans do not depend on them.
+    // The other runs are kept, and plans do not depend on these.
     issues.extend(found.into_iter().map(|issue| Issue::warning(issue.field, issue.text)));
     runs
 }
@@ -221,7 +222,7 @@ fn of_load(request: &Request) -> Vec<Issue> {
     let is_of_load = |issue: &Issue| {
         let group = issue.field.input().group();
         let depends = match issue.field {
-            // On the GPU, and on the engine.
+            // The first depends on the GPU, the second on the engine.
             Field::HostCache | Field::Drafted => true,
             Field::Accepted => is_varied(Field::Drafted),
             field => is_varied(field),
@@ -240,7 +241,7 @@ fn of_load(request: &Request) -> Vec<Issue> {
         Some(values) => values.iter().filter_map(with).collect(),
         None => vec![request.base.clone()],
     };
-    // Of several values one may be sound.
+    // If several values are tried, one of them may be valid.
     tried.iter().map(errors).min_by_key(Vec::len).unwrap_or_default()
 }
 

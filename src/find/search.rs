@@ -32,7 +32,7 @@ pub(super) type Layouts = VecDeque<Box<BoundedLayout>>;
 #[derive(Debug)]
 pub struct Search {
     pub(super) request: Arc<Request>,
-    /// Skips only what does not fit in memory: for comparison.
+    /// Whether only layouts that do not fit in memory are skipped: for comparison.
     pub(super) exhaustive: bool,
     pub(super) scenarios: VecDeque<Scenario>,
     /// Sorted, most promising last.
@@ -48,7 +48,7 @@ pub struct Search {
     pub(super) out: usize,
     pub(super) screening: usize,
     pub(super) counts: Counts,
-    /// The outcomes of the layouts within the request, while others are tried: a layout is counted once.
+    /// The outcomes of the layouts within the request, kept while other layouts are tried: each layout is counted once.
     outcomes: Option<Counts>,
     /// Per GPU, the reason closest to a plan.
     pub(super) reasons: BTreeMap<String, Reason>,
@@ -75,7 +75,7 @@ pub(super) enum Phase {
     BeyondFleet,
     /// If there are none of these either: the closest miss.
     Slow,
-    /// Prefill and decode on workers of their own.
+    /// Disaggregated prefill and decode.
     Pools,
     /// The headroom of the plans.
     Headroom,
@@ -129,7 +129,7 @@ impl Search {
         Ok(!self.is_finished())
     }
 
-    /// Nothing is left to do, or it was stopped.
+    /// Whether nothing is left to do, or it was stopped.
     pub fn is_finished(&self) -> bool {
         self.phase == Phase::Finished
     }

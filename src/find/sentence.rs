@@ -46,7 +46,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     };
     let rest = model::take(&text, &mut said)?;
     let mut words = Words::of(&rest);
-    // From a part up to another.
+    // Ranges of parts that were not understood.
     let mut lost: Vec<(usize, usize)> = Vec::new();
     loop {
         let from = words.at;
@@ -70,7 +70,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         }
         match lost.last_mut().filter(|(_, to)| *to == from) {
             Some((_, to)) => *to += 1,
-            // A number with it: its unit is not known.
+            // Including a number before it, whose unit is unknown.
             None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
         }
     }
@@ -86,7 +86,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
 }
 
 /// # Errors
-/// What is left may be a load or a limit, or nothing else was said.
+/// If something not understood may be a load or a limit, or if nothing else was stated.
 fn refuse(lost: &[String], said: &Said) -> Result<(), Issue> {
     let has_load = said.has(&[Field::Load, Field::Most]);
     let is_amount = |word: &str| {

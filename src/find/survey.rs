@@ -1,4 +1,4 @@
-//! The searches that a question takes, one after the other: at several loads, or for each hour of a day.
+//! The searches that answer a question, one after the other: at several loads, or for each hour of a day.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::config::link::Link;
 use crate::config::{Field, Load, Scenario};
 use crate::units::Order;
 
-/// A question while it is answered.
+/// A question being answered.
 #[derive(Debug)]
 pub struct Survey {
     request: Request,
@@ -21,22 +21,22 @@ pub struct Survey {
 enum Stage {
     /// The last search.
     Plans,
-    /// The most load: what is kept and what breaks so far, and what is tried.
+    /// The maximum load: the largest known to be served, the smallest known to break a limit, and the one being tried.
     Most { size: Field, keeps: Option<f64>, breaks: Option<f64>, load: f64 },
     /// The peak of a day.
     Peak(Vec<f64>),
-    /// Its hours, for one plan after the other: the rates whose replicas are known, and the rate that is tried.
+    /// The hours of the day, one plan after the other: the rates whose replicas are known, and the rate being tried.
     Hours { rates: Vec<f64>, plans: VecDeque<(Plan, Scenario)>, known: Vec<(f64, u32)>, rate: f64 },
 }
 
-/// The most load is known this well.
+/// Relative precision of the maximum load.
 const PRECISION: f64 = 0.03;
 const GROWTH: f64 = 4.0;
 const LEAST_RATE: f64 = 0.01;
 const MOST_LOAD: f64 = 100_000.0;
 
 impl Survey {
-    /// With the first search.
+    /// Starts with the first search.
     pub fn new(request: Request, question: Question) -> (Self, Search) {
         let (stage, first) = match question {
             Question::Plans => (Stage::Plans, request.clone()),
@@ -49,7 +49,7 @@ impl Survey {
         (Self { request, stage, capacity: Capacity::default() }, Search::new(first))
     }
 
-    /// Whether what a search finds is an answer, and no step on the way to it.
+    /// Whether the result of the search is the answer rather than a step towards it.
     pub fn is_last(&self) -> bool {
         matches!(self.stage, Stage::Plans | Stage::Peak(_))
     }
@@ -59,7 +59,7 @@ impl Survey {
         matches!(self.stage, Stage::Peak(_) | Stage::Hours { .. })
     }
 
-    /// Takes the answer to the last search. The next; none if all is known.
+    /// Takes the result of the last search. Returns the next search; `None` if everything is known.
     pub fn next(&mut self, answer: Answer) -> Option<Search> {
         match &mut self.stage {
             Stage::Plans => {
@@ -79,7 +79,7 @@ impl Survey {
                 Some(Search::new(at(&self.request, Load::of(size, most), self.request.plans)))
             }
             Stage::Peak(rates) => {
-                // How replicas follow is known of those that do both, prefill and decode.
+                // How replicas follow the rates is only known for replicas that do both prefill and decode.
                 let shown = answer.plans.iter().take(self.request.plans);
                 let read = |plan: &Plan| Some((plan.clone(), Link::read(&plan.link).0?.scenario));
                 let plans: VecDeque<_> = shown.filter_map(read).filter(|plan| !plan.1.has_pools()).collect();
@@ -127,14 +127,14 @@ impl Survey {
     }
 }
 
-/// The load to try next; none if the most is known.
+/// The load to try next; `None` if the maximum is known.
 fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
     match known {
         (Some(keeps), None) if keeps * GROWTH <= MOST_LOAD => Some(keeps * GROWTH),
         (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => Some(breaks / GROWTH),
         (Some(keeps), Some(breaks)) if breaks > keeps * (1.0 + PRECISION) => {
             let middle = f64::sqrt(keeps * breaks);
-            // Of clients there are whole ones.
+            // The number of clients is whole.
             let middle = if is_rate { rounded(middle) } else { middle.round().max(keeps + 1.0) };
             (middle < breaks && middle > keeps).then_some(middle)
         }
@@ -149,7 +149,7 @@ fn at(request: &Request, load: Load, plans: usize) -> Request {
     request
 }
 
-/// One layout, with as many replicas as it takes.
+/// One layout, with as many replicas as required.
 fn alone(request: &Request, base: Scenario) -> Request {
     Request {
         base,
@@ -162,12 +162,12 @@ fn alone(request: &Request, base: Scenario) -> Request {
     }
 }
 
-/// Rates are written, not computed; none is a negative zero.
+/// Rates are given, not computed, so they can be compared exactly; none is a negative zero.
 fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits()
 }
 
-/// To four digits, so that it is written as it is.
+/// Rounded to four digits, so that it is written exactly.
 fn rounded(load: f64) -> f64 {
     format!("{load:.3e}").parse().unwrap_or(load)
 }

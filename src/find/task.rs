@@ -46,14 +46,14 @@ pub(super) enum Outcome {
     Headroom(Box<Loaded>, Option<(f64, bool)>),
 }
 
-/// A plan whose headroom is looked for.
+/// A plan whose headroom is being searched for.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub found: Arc<Found>,
     pub runner: Arc<Runner>,
     pub headroom: Headroom,
     pub bands: Option<Bands>,
-    /// What breaks with one replica less.
+    /// What breaks with one replica fewer.
     pub one_less: Option<Broken>,
 }
 

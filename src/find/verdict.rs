@@ -1,4 +1,4 @@
-//! Whether prefill and decode apart pay, in a sentence.
+//! Whether disaggregated prefill and decode pay off, in a sentence.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use super::{Search, words};
 use crate::units::percent;
 
 impl Search {
-    /// Whether pools pay, and if not, why; `None` if they were not requested or nothing is known yet.
+    /// Whether pools pay off and, if not, why; `None` if they were not requested or nothing is known yet.
     pub(super) fn of_pools(&self) -> Option<String> {
         let of =
             |apart: bool| self.found.iter().map(|(found, _)| found).find(|found| found.is_apart() == apart);
@@ -61,7 +61,7 @@ fn than(pools: &Found, whole: &Found) -> String {
     compared(own / other, words)
 }
 
-/// `costs 25 % less than`; `as much as` where a percentage says nothing.
+/// `costs 25 % less than`; `as much as` if the percentage rounds to zero.
 fn compared(times: f64, [takes, less, more, same]: [&str; 4]) -> String {
     let share = percent((times - 1.0).abs());
     match share.number.parse::<f64>() {

@@ -1,4 +1,4 @@
-//! The numbers of prefill and decode workers that are tried where those that a limit waits for do not lead the way.
+//! Numbers of prefill and decode workers to try if no broken limit indicates which workers to add.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use super::plan::keeps;
 use super::worth::Worth;
 use crate::serving::run::Run;
 
-/// Most workers of either kind with which a search without bounds tries a job.
+/// Most workers of either kind that a search without bounds tries for a job.
 pub(super) const MOST_OF_JOB: u32 = 8;
-/// Runs of a job around the workers that match best.
+/// Runs of a job around the best-matching workers.
 const CLIMBED: u32 = 24;
 
 /// A walk over numbers of workers.
@@ -22,16 +22,16 @@ pub(super) struct Walk {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// From the fewest on, the cheapest first, until some keep to the limits.
+    /// From the fewest on, the cheapest first, until some meet the limits.
     Rising,
-    /// Of a job, to the neighbours that do it at less cost.
+    /// For a job: to the neighbours that do it at less cost.
     Climbing,
-    /// All of those that it begins with.
+    /// All numbers that it starts with, and no others.
     Given,
 }
 
 impl Walk {
-    /// Those that the fleet allows of `begin`.
+    /// Starts with those of `begin` that the fleet allows.
     pub fn new(
         way: Way,
         begin: impl Iterator<Item = Workers>,
@@ -48,12 +48,13 @@ impl Walk {
         }
     }
 
-    /// The cheapest that is open.
+    /// The cheapest open numbers of workers.
     pub fn next(&self, worth: impl Fn(Workers) -> Worth) -> Option<Workers> {
         self.open.iter().copied().min_by(|one, other| worth(*one).order(worth(*other)))
     }
 
-    /// Takes in a run: whether it keeps to the limits, and is the best that does.
+    /// Takes a run into account: whether it meets the limits, and whether it is the best that does. Returns the
+    /// neighbours to open.
     fn take(&mut self, [first, then]: Workers, [keeps, better]: [bool; 2]) -> Vec<Workers> {
         self.open.retain(|known| *known != [first, then]);
         match self.way {
@@ -70,7 +71,7 @@ impl Walk {
 }
 
 impl Pair {
-    /// Takes in a run of a walk. Whether it misses the limits, and nothing has kept to them.
+    /// Takes a run of a walk into account. Returns whether it misses the limits while none has met them yet.
     pub(super) fn walked(&mut self, mut walk: Walk, workers: Workers, run: &Run) -> bool {
         let keeps = keeps(run);
         let better =

@@ -41,7 +41,7 @@ fn degrees(setup: &Setup) -> String {
 /// What a run misses by most.
 pub fn broken(run: &Run, load: Load) -> Broken {
     if let Some(saturation) = run.saturation {
-        // What was asked for, not what came in this run.
+        // The load that was requested, not the one that arrived in this run.
         let asked = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
         let (served, offered) = (saturation.served_per_s, asked.unwrap_or(saturation.offered_per_s));
         let text = format!("{} requests/s arrive and {} are served", count(offered), count(served));
@@ -53,7 +53,7 @@ pub fn broken(run: &Run, load: Load) -> Broken {
     let worst = over.max_by(|a, b| (a.at / a.limit).total_cmp(&(b.at / b.limit)));
     match worst {
         Some(kept) => {
-            // Between two requests the quantile may be within the limit where the share is not.
+            // The quantile, interpolated between two requests, may be within the limit although the share is not.
             let text = if kept.at > kept.limit {
                 limit(kept.field, kept.at, kept.limit, wanted)
             } else {
@@ -72,7 +72,7 @@ pub fn broken(run: &Run, load: Load) -> Broken {
     }
 }
 
-/// Two shares that differ, with as many decimals as it takes to see it: `98.997 %` and `99.000 %`.
+/// Two different shares, with enough decimals to distinguish them: `98.997 %` and `99.000 %`.
 fn percents(one: f64, other: f64) -> [Printed; 2] {
     let exact = |places| {
         [one, other].map(|share| Printed { number: fixed(share * 100.0, places), unit: percent(share).unit })
@@ -97,10 +97,10 @@ pub fn excess(broken: &Broken) -> f64 {
 
 const FAR: f64 = 1e6;
 
-/// Times a limit from which on the factor says more than the two values.
+/// Multiple of a limit from which on the factor says more than the two values.
 const NOTABLE: f64 = 1.5;
 
-/// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times it is; the small excess if both print the same.
+/// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times the limit it is; the excess if both print the same.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
     let (name, percentile) = (metric(field), percentile(share));
@@ -189,7 +189,7 @@ pub fn behind(found: &Found, first: &Found) -> String {
     }
 }
 
-/// How many times as much, with as many decimals as it takes to see that it is more.
+/// How many times as much, with enough decimals to show that it is more.
 fn times(factor: f64) -> String {
     let tells = |places: &usize| fixed(factor, *places).trim_end_matches('0') != "1.";
     fixed(factor, (2..MOST_DECIMALS).find(tells).unwrap_or(MOST_DECIMALS))

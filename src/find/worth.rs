@@ -26,7 +26,7 @@ impl Worth {
         dollars.map_or(Self::Gpus(gpus + first), Self::Dollars)
     }
 
-    /// Of a job, at this many output tokens per second: dollars per million of them, or GPU seconds for each.
+    /// The cost of a job at this many output tokens per second: dollars per million of them, or GPU seconds for each.
     pub fn of_job(self, tokens_per_s: f64) -> Self {
         match self {
             Self::Dollars(hourly) => Self::Dollars(hourly / 3600.0 / tokens_per_s * 1e6),
@@ -42,7 +42,7 @@ impl Worth {
         }
     }
 
-    /// Whatever it is of.
+    /// The amount, whatever its unit.
     pub fn amount(self) -> f64 {
         match self {
             Self::Dollars(amount) | Self::Gpus(amount) => amount,
@@ -67,7 +67,7 @@ impl Worth {
 pub enum RankedBy {
     #[default]
     DollarsPerHour,
-    /// Of a job: its load is of a fixed size, so the cost of all of it counts, among plans that are done in time.
+    /// A job: its load has a fixed size, so its total cost counts, among plans that are done in time.
     DollarsPerMillionOutput,
 }
 
@@ -86,7 +86,7 @@ impl RankedBy {
         self == Self::DollarsPerMillionOutput
     }
 
-    /// The rank of what costs `worth` by the hour, at this many output tokens per second.
+    /// The rank of something that costs `worth` per hour, at this many output tokens per second.
     pub fn rank(self, worth: Worth, tokens_per_s: f64) -> Worth {
         if self.is_of_job() { worth.of_job(tokens_per_s) } else { worth }
     }

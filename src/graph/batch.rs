@@ -6,8 +6,8 @@ use crate::kernels::{Sequences, number};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Batch {
     pub sequences: Vec<Sequences>,
-    /// Draft tokens verified per decoding sequence (speculative decoding). They attend like the newest token and
-    /// read no cache a second time.
+    /// Draft tokens verified per decoding sequence (speculative decoding). They attend like the newest token, but the
+    /// cache is not read again for them.
     pub drafted: u64,
     /// Tokens that reach the experts from all attention data parallel ranks together; `None` if each rank has as
     /// many as this one.

@@ -17,7 +17,7 @@ pub enum Block {
     /// The layer that drafts tokens.
     Drafting,
     Communication,
-    /// The vision encoder and its projector, whose collectives are among them.
+    /// The vision encoder and its projector, including their collectives.
     Encoder,
 }
 
@@ -28,7 +28,7 @@ pub enum Scope {
     Tokens,
     /// The number of tokens of all ranks that share the experts.
     Experts,
-    /// The number of decoding sequences, one token each: later drafts.
+    /// The number of decoding sequences, one token each: passes for further drafts.
     Drafts,
     /// The number of positions with logits.
     Logits,

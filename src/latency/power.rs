@@ -1,4 +1,4 @@
-//! GPU power: idle, and for running kernels.
+//! GPU power: when idle, and while kernels run.
 
 use super::Ideal;
 use crate::config::catalog::numbers::power_of_kernels::constants;

@@ -73,7 +73,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     }
 }
 
-/// How long it takes to read from L2 what the previous kernel left there; `None` if the bandwidth of L2 is unknown.
+/// The time to read from L2 what the previous kernel left there; `None` if the L2 bandwidth is unknown.
 fn in_l2(setup: &Setup, count: &Count) -> Seconds {
     let bytes = (count.operands - count.bytes).max(Bytes::ZERO);
     setup.gpu.l2_bandwidth().map_or(Seconds::ZERO, |bandwidth| bytes / bandwidth)
@@ -90,8 +90,8 @@ fn intensity(flops: Flops, bytes: Bytes) -> Option<f64> {
     (flops.0 > 0.0 && bytes.0 > 0.0).then(|| flops.0 / bytes.0)
 }
 
-/// FLOP of the model per GPU over the dense peak of the weights' format: experts count a balanced share, as what the
-/// busiest rank computes more is not the model's.
+/// FLOP of the model per GPU over the dense peak of the weights' format. Experts count with a balanced share: the
+/// additional work of the busiest rank is not the model's.
 fn mfu(setup: &Setup, step: &PlannedStep, total: Seconds) -> f64 {
     let share = |call: &PlannedCall| match &call.call.op {
         Op::Moe(experts) => experts.balance(),

@@ -73,7 +73,7 @@ fn is_comparable(op: &Op, own: &Setup, engine: &Engine) -> bool {
     engine.id != own.engine.id && !rotates && op.measured_with(&own.gpu, engine)
 }
 
-/// `engine` with its kernels called like our own, regarding quantisation.
+/// `engine` with its kernels launched like our own with regard to quantisation.
 fn launching(own: &Setup, engine: &Engine) -> Engine {
     Engine { quantises_before: own.engine.quantises_before, ..engine.clone() }
 }

@@ -62,7 +62,7 @@ struct Finisher<'a> {
     efficiencies: &'a Efficiencies,
 }
 
-/// Results of a load: means over requests, rates over all replicas.
+/// The results of a load: means over requests, and rates over all replicas.
 struct Means {
     ttft: Seconds,
     tpot: Option<Seconds>,
@@ -172,7 +172,7 @@ impl Finisher<'_> {
         Some(Report { headline: Some(headline), run: Some(run), calibrated, ..report })
     }
 
-    /// A warning if the run's times mean little.
+    /// A warning if the run's times say little.
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
         let setup = self.setup();

@@ -268,7 +268,7 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
     if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
         return Ok("FP8 weights fit.".into());
     }
-    // Pipeline stages exchange little: they suit several machines if one is too small.
+    // Pipeline stages exchange little, so they suit several machines if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
         let trial = Setup { pp, ..setup.clone() };
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();

@@ -18,7 +18,7 @@ pub struct Layer {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerCall {
-    /// The part of the layer it belongs to; communication belongs to what it sums.
+    /// The part of the layer it belongs to; communication belongs to the part whose result it sums.
     pub part: Block,
     /// Its line in the report of the pass.
     pub line: usize,

@@ -85,9 +85,9 @@ fn weights(setup: &Setup) -> Bytes {
     let blocks: f64 = loaded.map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
     let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
     let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
-    // Replicated on all ranks.
+    // Position tables are replicated on all ranks.
     let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
-    // Sharded as the layers are, and on the first stage.
+    // The encoder is sharded like the layers and belongs to the first stage.
     let encoder =
         f64::from(model.encoder.filter(|_| !text_alone).unwrap_or(0)) * BF16_BYTES / f64::from(setup.tp);
     Bytes(

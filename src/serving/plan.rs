@@ -28,7 +28,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The step behind a pass of the report, and the setup whose GPUs run it.
+    /// The step behind a pass of the report, and the setup on whose GPUs it runs.
     pub(super) fn step_of(&self, pass: &PassReport) -> Option<(&Setup, &PlannedStep)> {
         let setup = &self.setup;
         match (self.steps.as_ref()?, pass.phase) {

@@ -29,7 +29,7 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
     }
 }
 
-/// What SGLang's graphs of prompts support.
+/// Whether SGLang's graphs of steps with prompts support the model.
 fn captures_prompts(setup: &Setup) -> bool {
     let indexed =
         |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
@@ -71,7 +71,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     }
 }
 
-/// Each GPU keeps and reads its part of the cache, all of them at once, at the rate published for the link.
+/// Each GPU keeps and reads its own part of the cache, all at the same time, at the published rate of the link.
 fn host_cache(setup: &Setup, memory: &Memory) -> HostCache {
     let block = memory.kv_per_token * f64::from(setup.kv_block());
     let Ok(bandwidth) = setup.gpu.host_bandwidth() else { return HostCache::default() };

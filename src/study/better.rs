@@ -8,7 +8,7 @@ use crate::config::Scenario;
 use crate::config::link::Link;
 use crate::units::{self, fixed};
 
-/// Smallest saving worth a change: repeated runs of one configuration differ by as much.
+/// Smallest saving worth a change: repeated runs of one configuration differ by this much.
 const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
@@ -46,12 +46,13 @@ pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Opt
     best(&all).map(|(_, case)| case)
 }
 
-/// Whether a change is of the server alone, without pools: those are not calibrated.
+/// Whether a change is of the server alone and without pools, which are not calibrated.
 fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
     case.workload == own.workload && case.prefill == own.prefill
 }
 
-/// The cheapest; of those that cost the same the fastest, so that a change never comes with another that gains nothing.
+/// The cheapest change. Of those with the same cost the fastest one, so that a change never comes with another one that
+/// gains nothing.
 fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
     let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
     let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);
@@ -59,7 +60,8 @@ fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
     cheap.min_by(|(_, a), (_, b)| seconds(a).total_cmp(&seconds(b))).copied()
 }
 
-/// The chance that measurements confirm it: that it meets the limits, and is cheaper if the form meets them too.
+/// The chance that measurements confirm the change: that it meets the limits and, if the form meets them too, that it
+/// is cheaper.
 fn sure(own: &Case, case: &Case) -> Option<f64> {
     let cheaper = case.beats(COST).filter(|_| is_good(own)).map(|beats| beats.with);
     [cheaper, case.keeps_with()].into_iter().flatten().reduce(f64::min)

@@ -121,7 +121,7 @@ fn headroom(pass: &PassReport) -> String {
     text + "."
 }
 
-/// Between the roofline and the prediction: with different tiles than counted, the ceiling may be beaten.
+/// Between the roofline and the prediction: a kernel with different tiles than counted may be faster than its ceiling.
 fn ceiling(kernel: &KernelLine) -> Seconds {
     Seconds(kernel.ceiling.0.min(kernel.time.0).max(kernel.roofline.0))
 }

@@ -59,7 +59,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
                 scenario.overrides.token_budget = Some(budget);
             });
         }
-        // The same GPUs where there are replicas to spare.
+        // The same GPUs, if there are replicas to spare.
         let [workers, replicas] = match base.replicas {
             1 => [1, 1],
             all => [all / 2, all - all / 2],
@@ -87,7 +87,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     if let Some((name, load)) = half(base.workload.load) {
         add(name, &|scenario| scenario.workload.load = load);
     }
-    // Some more, up to several times as many.
+    // A few more, up to several times as many.
     let more =
         [1, 2, base.replicas, base.replicas.saturating_mul(3)].map(|by| base.replicas.saturating_add(by));
     for replicas in more.into_iter().collect::<BTreeSet<_>>() {
@@ -209,7 +209,8 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
         (Some(_), Some(false)) => "meets the limits",
         _ => return None,
     };
-    // What the server can do, at the least cost; else what its clients would have to, or a GPU without a price.
+    // Changes of the server first, at the least cost; otherwise what clients would have to accept, or a GPU without a
+    // price.
     let meets = |case: &&Case| case.meets_limits() != Some(false);
     let best = better::recommended(own, answered.iter().copied());
     let (what, rest) = match best {
@@ -239,7 +240,7 @@ fn row(study: &Study, case: &Case) -> Row {
 
 /// Changes below this print as 0 %.
 const SHOWN: f64 = 0.005;
-/// Times longer than this multiple are no improvement, whatever they save.
+/// A change that makes times longer than this multiple is no improvement, whatever it saves.
 const TOO_SLOW: f64 = 3.0;
 
 /// Whether a change gives an answer where there was none, meets limits that were missed, or is better in some

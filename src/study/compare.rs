@@ -21,7 +21,7 @@ const SUGGESTED: [&str; 6] = ["h100-sxm", "h200-sxm", "b200", "b300", "a100-sxm-
 const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
 const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
 
-/// Those of the link; to begin with, another GPU and another engine that can run the format.
+/// Those of the link; by default another GPU, and another engine that can run the format.
 pub fn shown(link: &Link) -> Vec<Scenario> {
     if !link.compared.is_empty() {
         return link.compared.clone();
@@ -52,7 +52,7 @@ fn loads(own: Load) -> [Load; 6] {
     }
 }
 
-/// Those [`shown`], then all of them over the loads of the curves.
+/// The configurations [`shown`], then all of them over the loads of the curves.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let compared = shown(link);
     let all = std::iter::once(&link.scenario).chain(&compared);
@@ -131,7 +131,7 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
         let value = |link: &Link| match (&link.scenario.model, input.field) {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
-            // Without a format of its own, a model has that of its checkpoint.
+            // A model without a chosen format has that of its checkpoint.
             (_, Field::Weights) => {
                 weights_of(&link.scenario).map_or_else(|| "–".into(), |format| format.name().into())
             }

@@ -32,7 +32,7 @@ pub struct Block {
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     Text(Vec<Span>),
-    /// Its name alone.
+    /// Only its name.
     Heading,
     Table(Table),
     Figure(Plot),

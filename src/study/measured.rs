@@ -49,8 +49,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     ]
 }
 
-/// Closed loops of the evidence like `scenario` except for the number of clients, limits and engine settings: that number, and the
-/// times in milliseconds.
+/// Closed loops of the evidence that are like `scenario` except for the number of clients, limits and engine settings:
+/// their number of clients, and their times in milliseconds.
 pub fn runs_like<'a>(accuracy: &'a Accuracy, setup: &Setup, scenario: &Scenario) -> Vec<(f64, &'a [f64])> {
     let run = |point: &'a CasePoint| {
         let theirs = decode(&point.link).0.scenario;
@@ -64,14 +64,14 @@ pub fn runs_like<'a>(accuracy: &'a Accuracy, setup: &Setup, scenario: &Scenario)
     accuracy.points.iter().filter(|point| is_loop_of(point, setup)).filter_map(run).collect()
 }
 
-/// Of the same model, GPU and engine.
+/// Cases of the same model, GPU and engine.
 fn is_loop_of(point: &CasePoint, setup: &Setup) -> bool {
     let own = [&setup.model.name, &setup.gpu.id, &setup.engine.id];
     point.kind == "loop" && [&point.model, &point.gpu, &point.engine] == own
 }
 
-/// What was measured of `cases`, each with its place on the axis: the visitor's run of the form, and closed loops of the evidence
-/// that differ from a case in limits and engine settings at most. Of those, only times are known.
+/// The measurements of `cases`, each with its position on the axis: the visitor's run of the form, and closed loops of
+/// the evidence that differ from a case at most in limits and engine settings. Of the latter only times are known.
 pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item = (f64, &'a Case)>) -> Line {
     let (index, own) = match metric.name {
         "TTFT" => (0, Metric::Ttft),

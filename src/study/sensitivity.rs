@@ -40,7 +40,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
     changed.collect()
 }
 
-/// The figure as the scenario has it: given, or the catalog's.
+/// The figure of the scenario: the given one, or the catalog's.
 fn now(input: &Input, scenario: &Scenario) -> Option<f64> {
     let number = input.number.as_ref()?;
     let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);

@@ -218,7 +218,7 @@ fn parameters(own: &Case, case: &Case) -> Option<String> {
     Some(format!("{} B ({})", count(then / 1e9), change(then, now)?))
 }
 
-/// Of the KV cache of one token.
+/// Bytes of the KV cache per token.
 fn kv(own: &Case, case: &Case) -> String {
     let of = |case: &Case| Some(case.report()?.memory.kv_per_token);
     let text = of(own)

@@ -174,7 +174,7 @@ fn row(study: &Study, case: &Case, columns: Columns) -> Row {
             cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
             let cheaper = case.beats(COST).map_or_else(|| "–".into(), |beats| chance(beats.with));
             cells.extend(columns.limited.then(|| case.meets().into()));
-            // What it costs to serve a part of the load says nothing.
+            // The cost of serving only part of the load says nothing.
             let cheaper = if case.is_overloaded() { "–".into() } else { cheaper };
             cells.extend(columns.chances.then(|| cheaper.into()));
         }
@@ -187,7 +187,7 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
     let slos = study.own().scenario.workload.slos;
     let limits = [slos.ttft_ms, slos.tpot_ms, None];
     let at = |case: &Case| position(case, &study.chosen);
-    // Measured runs have settings of their own.
+    // Measured runs have their own settings.
     let has_runs = ["load", "isl", "osl", "tp"].contains(&&*study.chosen);
     let panel = |(metric, limit): (Metric, Option<f64>)| {
         let points = cases.iter().filter_map(|case| Some((at(case)?, *case)));

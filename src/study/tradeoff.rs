@@ -62,7 +62,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(chart(study, &points, &best));
     let head = ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name));
     let head: Vec<&str> = head.chain(["Chance to lead"]).collect();
-    // While points are missing, their closest rivals may be too.
+    // While points are missing, the closest rivals may be missing too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
     let row = |(point, sure): (&&FrontierPoint<'_>, &Option<f64>)| {

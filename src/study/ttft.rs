@@ -11,7 +11,7 @@ use crate::units::Seconds;
 pub struct TtftParts {
     /// The vision encoder's.
     pub images: Seconds,
-    /// The rest of the request's own prompt, in a step alone.
+    /// The rest of the request's own prompt, if it had a step to itself.
     pub prompt: Seconds,
     /// Until the request has reached the scheduler.
     pub server: Seconds,
@@ -21,7 +21,7 @@ pub struct TtftParts {
 }
 
 impl TtftParts {
-    /// Of a run under load, by its prefill pass alone and the `factors` that calibrate the run.
+    /// The parts for a run under load, from its prefill pass alone and the `factors` that calibrate the run.
     pub fn of(setup: &Setup, headline: &Headline, prefill: Option<&PassReport>, factors: Factors) -> Self {
         let step = |time: Seconds| time * (factors.prefill * factors.wait);
         let images = step(prefill.map_or(Seconds::ZERO, |pass| encoder(pass, |line| line.time)));

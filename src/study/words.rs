@@ -63,7 +63,7 @@ pub fn load(load: Load) -> String {
     }
 }
 
-/// `24 rates, 0.5 to 12 requests/s`: of a day.
+/// `24 rates, 0.5 to 12 requests/s`: the rates of a day.
 pub fn day(hours: &[&str]) -> String {
     let rates: Vec<f64> = hours.iter().filter_map(|hour| hour.parse().ok()).collect();
     let [least, most] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
@@ -72,7 +72,7 @@ pub fn day(hours: &[&str]) -> String {
     format!("{} rates{}", hours.len(), range.unwrap_or_default())
 }
 
-/// `3 prompts: 512, 100 and 2000 tokens`; of many only the first.
+/// `3 prompts: 512, 100 and 2000 tokens`; with many prompts only the first ones.
 pub fn prompts(lengths: &[u32]) -> String {
     const SHOWN: usize = 6;
     let shown: Vec<String> = lengths.iter().take(SHOWN).map(|length| count(f64::from(*length))).collect();

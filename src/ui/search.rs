@@ -31,7 +31,7 @@ pub fn Search() -> impl IntoView {
             dialog.close();
         }
     };
-    // Every time it is opened.
+    // Runs every time it is opened.
     Effect::new(move |before: Option<()>| {
         let sought = state.search.get();
         if before.is_some() {

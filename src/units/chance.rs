@@ -4,7 +4,7 @@ use super::format::fixed;
 
 /// Probabilities beyond this print as "over".
 const CERTAIN: f64 = 0.99;
-/// From here on a probability needs no word; from as much less than 1 down, it is called unlikely.
+/// From this probability on no word is added; at or below its complement it is called unlikely.
 const LIKELY: f64 = 2.0 / 3.0;
 
 /// A probability: `93 %`, `over 99 %`.
@@ -17,7 +17,7 @@ pub fn chance(probability: f64) -> String {
     }
 }
 
-/// What to say of a probability; nothing if it is likely.
+/// The word that qualifies a probability; `None` if it is likely.
 pub fn doubt(probability: f64) -> Option<&'static str> {
     match probability {
         likely if likely >= LIKELY => None,
@@ -31,7 +31,7 @@ pub fn judged(probability: f64) -> String {
     format!("{}{}", chance(probability), remark(probability))
 }
 
-/// The same of what someone is sure of: `52 % sure (about even)`.
+/// The same as a degree of certainty: `52 % sure (about even)`.
 pub fn sure(probability: f64) -> String {
     format!("{} sure{}", chance(probability), remark(probability))
 }

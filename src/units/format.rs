@@ -10,7 +10,8 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Whether the unit can be dropped in favour of `other`'s: not for minutes and seconds, which print two units.
+    /// Whether the unit can be left out because `other` shows the same one: not for minutes and seconds, which print
+    /// two units.
     pub fn has_unit_of(&self, other: &Self) -> bool {
         self.unit == other.unit && ![self, other].iter().any(|one| one.number.contains('\u{a0}'))
     }

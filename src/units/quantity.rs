@@ -109,8 +109,8 @@ quantity!(
 );
 
 impl Dollars {
-    /// Per million tokens at a rate, for this per hour. What costs nothing has no such cost: nothing can be cheaper, and
-    /// every ratio to it is undefined.
+    /// The cost per million tokens at this rate, if this is the cost per hour. `None` if it is free: nothing can be
+    /// cheaper, and every ratio to it would be undefined.
     pub fn per_million(self, tokens_per_s: f64) -> Option<Self> {
         (self.0 > 0.0).then(|| Self(self.0 / 3600.0 / tokens_per_s * 1e6))
     }

@@ -18,7 +18,7 @@ pub struct Loads {
     scenario: Scenario,
     run: Option<(Run, Option<Bands>)>,
     sweep: Option<Sweep>,
-    /// No load is left to run.
+    /// Whether no load is left to run.
     over: bool,
 }
 

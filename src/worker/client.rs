@@ -46,11 +46,11 @@ pub struct Client {
 #[derive(Default)]
 struct Session {
     models: String,
-    /// The worker is listening.
+    /// Whether the worker is listening.
     up: bool,
     /// Texts to read once it is.
     texts: Vec<Text>,
-    /// The models have loaded or failed.
+    /// Whether the models have loaded or failed.
     settled: bool,
     under_way: Option<u32>,
     next: Option<Ask>,

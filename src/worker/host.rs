@@ -183,7 +183,7 @@ fn sweep_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32) {
         let is_bare = session.accuracy.borrow().is_none() && session.models.borrow().is_some();
         match finished {
             false => sweep_on(&listening, &session, id),
-            // Measured runs follow when they are here: nobody waits for them.
+            // Measured runs follow once they have been fetched: nothing waits for them.
             true if is_bare => spawn_local(async move {
                 session.accuracy(&listening).await;
                 if let Some(swept) = session.sweep(id).filter(|_| session.accuracy.borrow().is_some()) {
@@ -246,7 +246,7 @@ fn study_on(scope: &DedicatedWorkerGlobalScope, session: &Session, id: u32, mut 
 /// Runs `task` after pending messages.
 fn later(scope: &DedicatedWorkerGlobalScope, task: impl FnOnce() + 'static) {
     let task = Closure::once_into_js(task);
-    // Without a timer the current results stand.
+    // Without a timer the current results remain.
     let _ = scope.set_timeout_with_callback(task.unchecked_ref());
 }
 

@@ -91,14 +91,14 @@ export class RoofLight extends HTMLElement {
   get link() {
     const pairs = (this.getAttribute("link") ?? "").replace(/^[^#]*#/, "").split("&").filter(Boolean);
     const named = Object.keys(ATTRIBUTES).filter((name) => this.hasAttribute(name));
-    // An attribute counts over the link.
+    // An attribute overrides the link.
     const left = pairs.filter((pair) => !named.some((name) => pair.startsWith(`${ATTRIBUTES[name]}=`)));
     const given = named.map((name) => `${ATTRIBUTES[name]}=${encodeURIComponent(this.getAttribute(name).trim())}`);
     const link = [...left, ...given];
     return (link.some((pair) => pair.startsWith("v=")) ? link : ["v=1", ...link]).join("&");
   }
 
-  /** Begins to load; happens by itself when the element comes near the window. */
+  /** Starts loading; called automatically when the element comes near the viewport. */
   load() {
     near.unobserve(this);
     if (this.#frame || !this.isConnected) return;
@@ -144,7 +144,7 @@ export class RoofLight extends HTMLElement {
     this.#frame?.contentWindow?.postMessage({ ns: "rooflight", v: 1, type, ...content }, "*");
   }
 
-  /** The height asked for, else the one its content has. */
+  /** The requested height, else that of its content. */
   #size(content) {
     if (content) this.#shown = content;
     const asked = Number.parseFloat(this.getAttribute("height"));
@@ -163,8 +163,8 @@ export class RoofLight extends HTMLElement {
   }
 }
 
-/** Calls `changed` whenever the page may have changed its theme, and when colours that fade have done so; returns what ends
- * it. */
+/** Calls `tell` whenever the page may have changed its theme, and again after transitions of colours; returns a function that ends
+ * this. */
 function followTheme(tell) {
   const changed = () => {
     tell();
@@ -180,5 +180,5 @@ function followTheme(tell) {
   };
 }
 
-// Two copies on one page: the first one stands.
+// With two copies on one page, the first one is used.
 if (!customElements.get("roof-light")) customElements.define("roof-light", RoofLight);

@@ -42,8 +42,8 @@ function fileOf(url) {
 /** From this version's cache, without recreating it after the next version has cleared it. */
 const stored = (file) => caches.match(new URL(file, registration.scope), { cacheName: name });
 
-/** In the page that stands between two versions: ends this one, and loads the next when it is in charge. A load that is under
- * way while the versions change is lost, so it is asked for only then. */
+/** Runs in the page shown between two versions: ends this one, and reloads once the next is active. A load that is in
+ * progress while the versions change is lost, so it starts only afterwards. */
 async function change() {
   navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
   const { waiting } = await navigator.serviceWorker.getRegistration();
@@ -59,8 +59,8 @@ function between() {
   });
 }
 
-/** A reload keeps the old page, and with it the old version, until the new page is there: where no other window is open, the
- * waiting version takes over first. */
+/** During a reload the old page, and with it the old version, stays active until the new page has come: if no other window is
+ * open, the waiting version takes over first. */
 async function open(request, file) {
   if (registration.waiting && (await clients.matchAll({ type: "window" })).length < 2) return between();
   return (await stored(file)) ?? fetch(request);

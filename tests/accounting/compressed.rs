@@ -81,7 +81,8 @@ fn a_pass_multiplies_every_active_weight_once() {
     let (plan, _) = plan(&setup.unwrap_or_else(|| panic!("{issues:?}"))).expect("complete");
     let report = finish(&plan, &Efficiencies::Roofline).expect("an answer");
     let prompt = report.passes.iter().find(|pass| pass.phase == Phase::Prefill).expect("a prompt");
-    // What works on each token alone: without attention, scores, and the head, which takes the last token.
+    // The parts that process each token alone: without attention, scores, and the head, which only takes the last
+    // token.
     let each = prompt.kernels.iter().filter(|line| {
         !line.name.starts_with("attention_")
             && !line.name.starts_with("index_scores")

@@ -1,4 +1,4 @@
-//! What a model's own layer that drafts takes.
+//! The memory of a model's own draft layer.
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Drafts, ModelChoice, Scenario, check};

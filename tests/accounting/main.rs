@@ -1,4 +1,4 @@
-//! Bytes of weights and of KV caches against figures worked by hand, for every kind of layer and sharding.
+//! Bytes of weights and of KV caches compared with figures calculated by hand, for every kind of layer and sharding.
 //!
 //! Each expectation is the arithmetic itself, from the sizes in the model's published `config.json`.
 

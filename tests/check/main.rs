@@ -1,4 +1,4 @@
-//! A scenario against the catalogs: what is accepted, and what is said about the rest.
+//! Checks a scenario against the catalogs: what is accepted, and what is reported about the rest.
 
 mod pools;
 mod requests;
@@ -13,7 +13,7 @@ fn checked(change: impl FnOnce(&mut Scenario)) -> (Option<Setup>, Vec<Issue>) {
     check(&scenario, catalog())
 }
 
-/// The text of the only error, which stands beside `field` and leaves no setup.
+/// The text of the only error, which is on `field` and leaves no setup.
 #[track_caller]
 fn refusal(field: Field, change: impl FnOnce(&mut Scenario)) -> String {
     let (setup, issues) = checked(change);

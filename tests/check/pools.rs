@@ -1,4 +1,4 @@
-//! Prefill on workers of their own: what is accepted, and what is said beside which field.
+//! Separate prefill workers: what is accepted, and what is reported on which field.
 
 use super::{checked, model, refusal};
 use rooflight::config::{Field, Load, Prefill, Scenario};

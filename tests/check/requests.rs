@@ -1,4 +1,4 @@
-//! What requests are like beside their mean lengths.
+//! Properties of requests other than their mean lengths.
 
 use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity, Shape, Start};
 use rooflight::units::count;

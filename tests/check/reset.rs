@@ -67,6 +67,6 @@ fn the_form_shows_what_applies_and_what_could_be_set_back() {
         shows("bn=4", Field::MaxInFlight) && !shows("bn=4", Field::Requests) && shows("sn=4", Field::Ramp)
     );
     assert!(shows("m=qwen3-30b-a3b", Field::Ep));
-    // These mean nothing there, but stand in the link.
+    // These have no effect there, but are in the link.
     assert!(shows("ep=4", Field::Ep) && shows("c=4&bu=2", Field::Burstiness));
 }

@@ -1,4 +1,4 @@
-//! Which of two runs that exclude each other is named.
+//! Which of two contradictory runs is named.
 
 use rooflight::evidence::cases::ServedCase;
 use rooflight::evidence::compared::Times;

@@ -34,7 +34,7 @@ fn case(what: &str, day: &str, image: &str, labels: [u32; 4], load: [u32; 3]) ->
     }
 }
 
-/// A case of which only model, precision, GPU and engine matter.
+/// A case in which only model, precision, GPU and engine matter.
 fn plain(what: &str) -> ServedCase {
     case(what, "", "", [1; 4], [1; 3])
 }

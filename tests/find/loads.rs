@@ -1,4 +1,4 @@
-//! The most load that a fleet takes, and the replicas of a day.
+//! The maximum load that a fleet serves, and the replicas over a day.
 
 use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::Field;
@@ -31,7 +31,7 @@ fn the_most_load_of_a_fleet_or_budget_is_found() {
     let said = [most.text(Some(best)), clients.most.expect("some").text(clients.answer.plans.first())];
     assert!(said[0].contains("2 GPUs") && said[0].contains("requests/s; at "), "{said:?}");
     assert!(said[1].starts_with("this GPU serves up to ") && said[1].contains(" clients; at "), "{said:?}");
-    // No load at all keeps to these.
+    // No load at all meets these limits.
     let none = capacity(&small(r#""rate": "most", "slo_tpot": 0.1, "gpu": "h100-sxm", "budget_gpus": 1"#));
     assert!(none.most.is_none() && none.answer.plans.is_empty() && none.answer.nearest.is_some());
 }

@@ -1,4 +1,5 @@
-//! Searches: requests as JSON, what comes of those that have no plan, and the best plan against a search without bounds.
+//! Searches: requests as JSON, what is answered if there is no plan, and the best plan compared with a search without
+//! bounds.
 #![cfg(feature = "tools")]
 
 mod links;

@@ -1,4 +1,4 @@
-//! Plans: their order, prices and figures, and what stands in for them where there are none.
+//! Plans: their order, prices and figures, and what is shown if there are none.
 
 use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::Field;
@@ -24,7 +24,7 @@ fn plans_are_ranked_by_cost_with_a_reason_for_each_but_the_first() {
     assert!(answer.plans[0].behind.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
     let unpriced = answer.plans.iter().find(|plan| plan.gpu == "gb300").expect("shown");
     assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no known price")));
-    // Loads the last does not take are not shown as taken.
+    // Loads that the last plan does not serve are not shown as served.
     assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
 }
 
@@ -135,7 +135,7 @@ fn a_fleet_that_is_too_small_reports_how_many_gpus_would_suffice() {
         assert!(answer.plans.is_empty(), "{fleet}");
         let nearest = answer.nearest.expect("more GPUs do");
         assert!(nearest.broken.is_none() && nearest.plan.gpus > 1, "{fleet}: {}", nearest.text);
-        // Of this GPU the answer says more than a bound would.
+        // The answer says more about this GPU than a bound would.
         assert_eq!(answer.others, [], "{fleet}");
         assert_eq!(answer.issues.last().map(|issue| issue.field), Some(field), "{}", nearest.text);
     }
@@ -240,7 +240,7 @@ fn a_stopped_search_counts_the_remaining_layouts() {
     assert!(!step(&mut search) && !search.answer().finished);
 }
 
-/// Fleets whose best plan a search without bounds confirms.
+/// Fleets for which a search without bounds finds the same best plan.
 const TASKS: [&str; 8] = [
     r#""rate": 12, "slo_ttft": 800, "slo_tpot": 25, "vary": {"gpu": ["l40s", "h100-sxm", "a100-sxm-80gb"]}"#,
     r#""rate": 20, "slo_e2e": 2500, "vary": {"gpu": ["l4", "h100-sxm"], "weights": ["bf16", "fp8"]}"#,

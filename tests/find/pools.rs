@@ -1,4 +1,4 @@
-//! Prefill and decode on workers of their own.
+//! Disaggregated prefill and decode.
 
 use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::link::Link;
@@ -7,7 +7,7 @@ use rooflight::find::{Answer, Plan, Search};
 
 use super::{MODELS, finish, learned, request};
 
-/// What a link's run comes to.
+/// The result of a link's run.
 fn opened(link: &str) -> rooflight::serving::run::Run {
     let ask = |rows: &Rows| Ok(Efficiencies::Learned(MODELS.answer(rows).expect("an answer")));
     let report = ParsedScenario::read(link).predict(&Options::default(), ask).report.expect("an answer");
@@ -71,7 +71,7 @@ fn no_cheaper_pools_meet_the_limits() {
         let mut tried = 0;
         for (first, then) in [1, 2].into_iter().flat_map(|first| [1, 2, 4].map(|then| (first, then))) {
             for computing in 1..plan.gpus / first {
-                // The most decode workers that are still cheaper; fewer would do no better.
+                // The most decode workers that are still cheaper; fewer would perform no better.
                 let decoding = (plan.gpus - 1 - computing * first) / then;
                 if decoding == 0 {
                     continue;
@@ -100,7 +100,7 @@ fn the_best_pools_are_the_same_without_bounds() {
     for task in [
         r#""rate": 40, "isl": 2048, "osl": 64, "slo_ttft": 1000, "slo_tpot": 12, "vary": {"prefill_workers": "all", "tp": [1, 2]}"#,
         r#""rate": 40, "isl": 2048, "osl": 64, "slo_ttft": 1000, "slo_tpot": 12, "vary": {"prefill_workers": [3], "tp": [1]}"#,
-        // Of a job the cheapest are those that match, not the fewest.
+        // For a job the cheapest workers are those that match, not the fewest.
         r#""burst": 200, "isl": 2048, "osl": 64, "vary": {"prefill_workers": "all", "tp": [1, 2]}"#,
     ] {
         let request = request(&format!("{{{asked}, {task}}}"));

@@ -1,4 +1,4 @@
-//! What a config says of the architecture.
+//! What a config says about the architecture.
 
 use rooflight::config::model::import::import;
 use rooflight::config::model::{Attention, Blocks, Ffn, GqaTrait};

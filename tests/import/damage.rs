@@ -59,7 +59,7 @@ fn stranger() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Puts a stranger at a place of the tree.
+/// Puts an unrelated value at a place in the tree.
 fn replace(value: &mut Value, path: &[prop::sample::Index], stranger: &Value) {
     let Some((first, rest)) = path.split_first() else {
         *value = stranger.clone();

@@ -33,7 +33,7 @@ fn accepted(change: Value) -> Model {
     model.unwrap_or_else(|| panic!("{issues:?}"))
 }
 
-/// What is said against a file that gives no model.
+/// The objections to a file that gives no model.
 #[track_caller]
 fn refused(text: &str) -> Vec<String> {
     let (model, issues) = import(text, None);

@@ -1,4 +1,4 @@
-//! Files that are no config, and numbers that make no model.
+//! Files that are not configs, and numbers that do not make a model.
 
 use rooflight::config::Severity;
 use rooflight::config::model::import::import;

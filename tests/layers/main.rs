@@ -21,7 +21,7 @@ const FIRST_OUTSIDE_THE_CORE: &str = "chart";
 /// How many folders deep a file may lie in `src`.
 const DEEPEST: usize = 3;
 const LONGEST: usize = 500;
-/// What the core may not name, as the beginning of a path.
+/// What the core may not use, as the beginning of a path.
 const FORBIDDEN_IN_THE_CORE: [&[&str]; 13] = [
     &["web_sys"],
     &["js_sys"],
@@ -42,7 +42,7 @@ fn rank(folder: &str) -> Option<usize> {
     ORDER.iter().position(|known| *known == folder)
 }
 
-/// What `file` uses and may not.
+/// The paths that `file` uses although it may not.
 fn violations(file: &SourceFile) -> Vec<String> {
     let own = rank(&file.folder).unwrap_or_else(|| panic!("the order knows no folder {}", file.folder));
     let core = Some(own) < rank(FIRST_OUTSIDE_THE_CORE);

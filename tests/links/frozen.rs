@@ -1,4 +1,4 @@
-//! Links that were given away, and what they mean for ever.
+//! Links that have been shared, and what they mean forever.
 
 use rooflight::config::inputs::{Input, Range};
 use rooflight::config::link::{Link, decode};
@@ -9,7 +9,8 @@ use serde_json::Value;
 /// for years, so lines are added and none is ever edited: [`SEALED`] notices.
 const FROZEN: &str = include_str!("../data/links_v1.txt");
 
-/// So many first lines, and their sum by [`fnv1a`]. Lines added stand behind them; a new seal may take them in.
+/// The number of sealed lines and their hash by [`fnv1a`]. New lines are added after them; a new seal may include
+/// these.
 const SEALED: (usize, u64) = (267, 0x10a1_9e68_b288_7733);
 
 /// The 64-bit FNV-1a hash.
@@ -39,7 +40,7 @@ fn old_links_keep_their_meaning() {
         assert_eq!(issues.is_empty(), link.extra.is_empty(), "{text}");
         let meant = |link: &Link| (link.scenario.clone(), link.data_release.clone());
         assert_eq!(Some(meant(&link)), expected.as_ref().map(meant), "{text}");
-        // Where every field is named, no default of today's takes part.
+        // If every field is named, none of the present defaults is involved.
         if json.contains("\"version\"") {
             assert_eq!(link.to_json(), value(json), "{text}");
         }

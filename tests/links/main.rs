@@ -1,4 +1,4 @@
-//! Links and the JSON form: what is written reads the same, and no text makes the reader fall over.
+//! Links and the JSON form: what is written reads back the same, and no text makes the reader panic.
 
 mod frozen;
 mod properties;
@@ -40,7 +40,7 @@ fn a_gpu_may_be_given_by_name_and_is_written_by_id() {
     }
     let (json, issues) = Link::from_json(r#"{"gpu": "NVIDIA B200", "prefill_gpu": "H200"}"#);
     assert_eq!((json.map(|link| link.encode()), issues), (Some("v=1&g=b200&pg=h200-sxm".into()), Vec::new()));
-    // Of several none is taken.
+    // If there are several, none is used.
     let several = scenario_of("g=H100");
     assert_eq!(several.gpu, "H100");
     let (_, issues) = check(&several, catalog());
@@ -54,7 +54,7 @@ fn another_release_is_named_beside_this_one() {
     let issue = said("#tp=2&d=2026-01-31").expect("it was another");
     assert_eq!((issue.field, issue.severity), (Field::Data, Severity::Warning));
     assert!(issue.text.contains("2026-01-31") && issue.text.contains("2026-11-20"), "{}", issue.text);
-    // What cannot be read withholds no answer.
+    // What cannot be read does not prevent an answer.
     assert_eq!(findings("#tp=2&d="), [(Field::Data, Severity::Warning, Some(String::new()))]);
 }
 

@@ -1,4 +1,4 @@
-//! What holds of every link: scenarios survive it, and no text makes the reader fall over.
+//! Properties of every link: scenarios survive it, and no text makes the reader panic.
 
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;

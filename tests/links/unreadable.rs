@@ -1,4 +1,4 @@
-//! Texts that say nothing, or say it twice: none of them is predicted as if it were the default configuration.
+//! Texts that set nothing, or set something twice: none of them is predicted as if it were the default configuration.
 
 use rooflight::config::link::{Link, decode};
 use rooflight::config::{Field, Issue, Load, Severity};

@@ -3,7 +3,7 @@
 use rooflight::config::catalog::catalog;
 use rooflight::config::model::{Attention, Blocks};
 
-/// Parameters in billions as the publisher prints them, from the safetensors index where it is shown.
+/// Parameters in billions as the publisher states them, or from the safetensors index if it is shown.
 #[rustfmt::skip]
 const PUBLISHED: [(&str, f64); 107] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
@@ -63,7 +63,7 @@ const PUBLISHED: [(&str, f64); 107] = [
     ("phi-3.5-moe-instruct", 41.87), ("phi-3-small-128k-instruct", 7.392),
 ];
 
-/// The same of the whole checkpoint, vision encoder and projector included.
+/// The same for the whole checkpoint, vision encoder and projector included.
 const WITH_ENCODER: [(&str, f64); 2] =
     [("llama-3.2-11b-vision-instruct", 10.67), ("llama-3.2-90b-vision-instruct", 88.59)];
 

@@ -1,4 +1,4 @@
-//! Tables, CSV, badges, lists, and what the command says of itself.
+//! Tables, CSV, badges, lists, and the command's own help.
 
 use std::collections::BTreeMap;
 

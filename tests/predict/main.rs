@@ -1,4 +1,4 @@
-//! The `predict` command: what it exits with, and what it needs.
+//! The `predict` command: its exit status, and what it needs.
 #![cfg(feature = "tools")]
 
 mod ci;
@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 
 const LINK: &str = "v=1&isl=300&osl=64&c=4";
 
-/// A folder with these files; gone in the end.
+/// A folder with these files, removed at the end.
 struct Folder(std::path::PathBuf);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! What every study has to hold.
+//! What every study must contain.
 
 use rooflight::study::{Block, Content, Topic};
 

@@ -1,4 +1,4 @@
-//! Studies: every topic has something true to say about every kind of configuration.
+//! Studies: every topic gives a correct answer about every kind of configuration.
 #![cfg(feature = "chart")]
 
 mod changes;

@@ -25,7 +25,7 @@ fn measured_runs_are_drawn_on_the_curves_of_their_configuration() {
             assert!(own, "{topic:?}: {dots:?} without {ms} ms at {}", point.clients);
         }
     }
-    // Token budgets are not what measured runs differ in here.
+    // The measured runs here do not differ in token budgets.
     let document = study(Topic::Sweep, "token_budget", &point.link);
     let Some(Chart::Curves(curves)) = charts(&document).into_iter().next() else { panic!("curves") };
     assert!(curves.panels.iter().all(|panel| panel.lines.len() == 1), "{curves:?}");

@@ -31,7 +31,7 @@ fn plans_link_to_their_configuration_and_give_reasons() {
     let Chart::Curves(curves) = &charts[0] else { panic!("{charts:?}") };
     let places = curves.panels[0].lines.iter().flat_map(|line| line.points());
     assert!(places.map(|point| point.1 * gpus / own - 1.0).any(|away| away.abs() < 1e-9));
-    // The choices of the link are gone from those of the plans.
+    // The choices of the link no longer appear among those of the plans.
     assert!(!table.rows[0].cells[0].link.contains("&f="));
 }
 

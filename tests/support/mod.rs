@@ -1,4 +1,4 @@
-//! What tests of simulated runs share.
+//! Helpers shared by the tests of simulated runs.
 
 mod flat;
 

@@ -17,9 +17,9 @@ FROM_TABLES = LIST.with_name("from_tables.json")
 BUILD_KEYS = ("engine", "version", "kind", "shape", "arch", "gpu", "format", "drafted")
 LAYOUT_KEYS = ("tp", "ep", "dp", "pp")
 SIZE_KEYS = ("in_flight", "prompt", "output")
-# What responses and weights are written in multiples of: the file travels with the page.
+# Responses and weights are written as multiples of these, because every visitor loads the file.
 STEPS = [0.05, 0.05, 0.1]
-# Of a run whose weight is written as nothing.
+# The weight of a run whose written weight is zero.
 LEAST_WEIGHT = STEPS[2] / 4
 
 
@@ -29,7 +29,7 @@ def sizes(point):
 
 def figures(ratio, response, weight):
     """Ratio, response and weight as they are written. Waiting responds alike in every run."""
-    # Coarser than they are known, and still finer than matters: a factor of 1.2 then errs by half a per cent.
+    # Coarser than they are known, but fine enough: a factor of 1.2 is then off by half a per cent.
     coarse = [round(round(float(one) / step) * step, 2) for one, step in zip((*response[:2], weight), STEPS)]
     return [round(float(ratio), 2), *coarse]
 

@@ -33,19 +33,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "models" / "calibration.json"
 # What is left out, and how much it counts.
 LEFT_OUT = {"configuration": (LAYOUT, 1.0), "version": (["engine", "version"], 0.25), "model": (["shape"], 0.25), "gpu": (["gpu"], 0.25)}
-# Degrees of freedom of what is left out: a few runs far off do not decide.
+# Degrees of freedom of the density of runs left out: a few outliers do not dominate.
 OUTLIERS = 5.0
-# A run further off than this many variances widens the bands of others no further.
+# A run widens the bands of others as if its error were at most this many variances.
 WIDEST = 20.0
 # Half the width of a band in standard deviations, as in `calibration::band`, and by metric the share of a configuration's figures that it
 # is to hold. A prediction rests on 80 runs and not on all as here, and is simulated: with these shares, 80 and 82 % of the TTFT and TPOT of
 # closed loops left out are in their bands, with 80 % of all metrics 79 and 84 %.
 HALF_WIDTH, IN_BAND = 1.4759, [0.82, 0.78, 0.8]
-# Figures of a configuration from which on they may be left out. With all that have fewer left out too, independent closed loops without their
-# configuration are off by 25.5 instead of 21.7 % in TPOT (median).
+# Number of figures from which a configuration may be left out. With those that have fewer left out too, independent closed loops without
+# their configuration are off by 25.5 instead of 21.7 % in TPOT (median).
 JUDGED = 8
-# Configurations that the covariance counts as where others of the model say how wide bands are, and these where others on the
-# architecture say so. This and WIDEST were chosen among a dozen pairs by the density and the coverage of configurations left out.
+# The width of bands is a mean over the model's configurations on an architecture, to which that over all architectures is added this many
+# times, and to the latter the fitted covariance's width as often (`calibration::band`). This and WIDEST were chosen among a dozen pairs by
+# the density and the coverage of configurations left out.
 PLAIN_COUNTS = 0.25
 
 

@@ -8,8 +8,8 @@ FACTORS = ["prefill", "decode", "wait"]
 METRICS = {"ttft": "ttft_ms", "tpot": "tpot_ms", "throughput": "output_per_s"}
 # As `Observed::waits`.
 WAITS = {"ttft": 1.0, "tpot": 0.0, "throughput": 0.0}
-# What of each kind of run observes the factors. Bursts and servers kept full are apart from the physics by what it does
-# not have (their throughput is up to twice as high as measured): they would say nothing of steps.
+# The figures of each kind of run that observe the factors. Bursts and servers kept full differ from the physics by effects
+# that it lacks (their predicted throughput is up to twice the measured one), so they carry no information on steps.
 OBSERVED = {"closed_loop": ["ttft", "tpot"], "open_loop": ["ttft", "tpot"], "offline": ["throughput"]}
 # As in `calibration::Responses`.
 STRETCH = np.log(1.1)
@@ -20,7 +20,7 @@ TAILS = 4.0
 
 BUILD = ["engine", "shape", "gpu", "format", "version", "drafts"]
 LAYOUT = [*BUILD, "layout"]
-# Of these, runs of different versions share a part (`any_version`), and runs of one version the rest.
+# Runs of different versions share a part of these (`any_version`), and runs of one version the rest.
 GENERAL = [
     ["engine", "kind", "arch", "format"],
     ["engine", "shape"],
@@ -28,9 +28,9 @@ GENERAL = [
 ]
 SMOOTH = ["engine", "shape", "arch"]
 SIZES = 5
-# What all models share by the number of GPUs alone: what engines do between GPUs, and how fast their links are.
+# The part that all models share by the number of GPUs alone: the work engines do between GPUs, and the speed of links.
 BETWEEN_GPUS = [["engine"], ["engine", "arch"]]
-# The scale, in doublings, of a size that such errors do not change with.
+# The scale, in doublings, for a size on which such errors do not depend.
 FLAT = 1000.0
 # By factor: variances of the general levels, of a build and of a layout, of the smooth part of an architecture and of a build, the
 # share of any version, the scales of the sizes, the variances between GPUs and the scale of their number.
@@ -74,7 +74,7 @@ class Runs:
     @staticmethod
     def observed(index, run):
         for number, (metric, key) in enumerate(METRICS.items()):
-            # A run that says what it observes: one read back from the file, or contributed.
+            # A run with stated observations: one read back from the file, or a contributed one.
             if "observed" in run:
                 if metric in run["observed"]:
                     ratio, *response = run["observed"][metric]
@@ -179,7 +179,7 @@ class Prior:
         """Mean and variance of another measurement of each row with all rows of its group left out."""
         mean, variance = self.without(inverse, groups)
         noise = self.noise(theta)
-        # With the noise of any measurement, not with that of its own weight.
+        # With the noise of a typical measurement, not the noise that follows from its own weight.
         return mean, np.maximum(variance - noise / self.runs.weight, 1e-9) + noise
 
     def weigh(self, theta):

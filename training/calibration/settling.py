@@ -19,7 +19,7 @@ from prior import METRICS
 # Standard deviations around the mean that hold 80 %.
 OF_80_PERCENT = 1.2816
 DIFFER = ["engine", "gpu", "format", "version", "layout"]
-# Loads and lengths in the same step of so many to a doubling are about the same.
+# Loads and lengths in the same step, of so many per doubling, count as equal.
 STEPS = 4
 MOST = 1500
 

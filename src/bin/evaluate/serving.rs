@@ -181,7 +181,7 @@ pub fn catalog_with(engines: Option<&Path>) -> Result<Catalog, String> {
     let Some(path) = engines else { return Ok(catalog) };
     let mut file: Value = serde_json::from_str(&read(path)?).map_err(|error| in_file(path, error))?;
     if let Some(file) = file.as_object_mut() {
-        // They are not needed here.
+        // The sources of the figures are not needed here.
         file.remove("sources");
     }
     let engines: EngineCatalog = serde_json::from_value(file).map_err(|error| in_file(path, error))?;

@@ -10,7 +10,7 @@ use rooflight::evidence::served::pools::report::PoolReport;
 use rooflight::evidence::served::ranks::{Named, Ranks, Reliability};
 use rooflight::evidence::served::report::LoopReport;
 
-/// A kind's name in tables.
+/// The name of a kind of load in tables.
 pub fn title(kind: LoadKind) -> &'static str {
     match kind {
         LoadKind::ClosedLoop => "Closed loops",

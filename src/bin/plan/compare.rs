@@ -44,13 +44,13 @@ impl Compared {
         match (found, best) {
             (Some(found), Some(best)) => cost(found) / cost(best) - 1.0,
             (None, None) => 0.0,
-            // Nothing that costs less than what was found keeps to the limits, as far as the other went.
+            // As far as the search without bounds went, nothing cheaper than the plan found meets the limits.
             (Some(found), None) if found.is_apart() && self.issues().next().is_some() => 0.0,
             _ => f64::INFINITY,
         }
     }
 
-    /// The best plans of both: of all, and of those with prefill and decode apart if those were asked for.
+    /// The best plans of both searches: overall, and among disaggregated ones if those were asked for.
     fn bests(&self) -> [[Option<&Plan>; 2]; 2] {
         let both = [&self.found.0.plans, &self.best.0.plans];
         [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_apart()))]

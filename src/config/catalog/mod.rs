@@ -93,7 +93,7 @@ pub struct Catalog {
     pub models: ModelCatalog,
 }
 
-/// Unwraps what `tests/catalog` checks before a release: every file parses.
+/// Unwraps a result that `tests/catalog` verifies before a release: every file parses.
 fn sound<T>(read: Result<T, String>) -> T {
     read.unwrap_or_else(|fault| panic!("{fault}: tests/catalog should have caught this"))
 }

@@ -36,7 +36,8 @@ pub fn model<'a>(
     found
 }
 
-/// An objection to a custom model, at the first size of the form that it names, and with the form's names of sizes.
+/// An objection to a custom model, attached to the first size in it that the form has, and with the form's names for
+/// sizes.
 fn objection(text: &str) -> Issue {
     let mut issue = Issue::error(Field::Model, "");
     let parts = text.split('`').map(|part| {

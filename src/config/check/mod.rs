@@ -69,7 +69,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             issues.push(Issue::warning(Field::Gpu, text));
         }
         formats::kv(kv, gpu, issues);
-        // With prefill workers those keep the histories.
+        // With prefill workers, it is these that keep the histories.
         if !scenario.has_pools() {
             requests::host_cache(gpu, &scenario.workload, issues);
         }

@@ -86,7 +86,7 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
     }
 }
 
-/// What keeping histories in the host's memory takes.
+/// Checks what is required to keep histories in the host's memory.
 pub fn host_cache(gpu: &Gpu, workload: &Workload, issues: &mut Vec<Issue>) {
     let Turns { host_gib, history_cached, .. } = workload.turns;
     if host_gib == 0.0 || !workload.load.is_sessions() {

@@ -50,7 +50,7 @@ pub fn settings(
     price_is_in_range.then_some(settings)
 }
 
-/// What to keep in mind of memory that is the host's too: vLLM starts only where the share it takes of all memory is free.
+/// A caveat for memory shared with the host: vLLM starts only if the share of all memory that it takes is free.
 fn shared_memory(share: f64, of: MemoryShareOf, gpu: &Gpu) -> Option<Issue> {
     let Figure(host, reason) = gpu.host_bytes.as_ref()?;
     let (name, total) = (&gpu.name, gpu.memory().ok()?);

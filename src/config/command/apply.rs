@@ -43,7 +43,7 @@ const IDLE: [&str; 29] = [
     "distributed_executor_backend",
 ];
 
-/// Flags that change times or memory much, though none of it is counted.
+/// Flags that change times or memory considerably, although none of it is counted.
 const HEAVY: [&str; 5] = [
     "enforce_eager",
     "disable_cuda_graph",
@@ -157,7 +157,7 @@ impl Rest {
             Setting::DpAttention => self.dp_attention = flag.on(),
             Setting::Ep => self.ep = self.whole(Field::Ep, flag),
             Setting::EpOverAll => self.ep_over_all = flag.on(),
-            // SGLang with prompts in one piece.
+            // SGLang's value for prompts that are not chunked.
             Setting::TokenBudget if flag.value.as_deref() == Some("-1") => self.unknown(flag),
             Setting::TokenBudget => scenario.overrides.token_budget = self.whole(Field::TokenBudget, flag),
             Setting::MaxSeqs => scenario.overrides.max_seqs = self.whole(Field::MaxSeqs, flag),

@@ -1,4 +1,4 @@
-//! What a text says beside the launch command: replicas and GPU in a manifest, and the load of a benchmark.
+//! What a text says besides the launch command: replicas and GPU in a manifest, and the load of a benchmark.
 
 use super::apply::Rest;
 use super::flags::{Flag, of_words};
@@ -6,7 +6,7 @@ use super::yaml::Around;
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, SpecSheet};
 
-/// Requests of a benchmark that states no number.
+/// Number of requests in a benchmark that does not state one.
 const PROMPTS: u32 = 1000;
 
 /// Flags of a benchmark that change no load.
@@ -86,7 +86,8 @@ impl Rest {
         workload.requests = prompts.filter(|_| !matches!(workload.load, Load::Burst(_)));
     }
 
-    /// A cache that is off finds nothing, whatever was found so far; one that was asked for may have nothing to find.
+    /// A cache that is off finds nothing, whatever share was set before; one that is turned on may have nothing to
+    /// find.
     pub fn prefixes(&mut self, scenario: &mut Scenario, given: &[Flag]) {
         let workload = &mut scenario.workload;
         // The last of them counts.

@@ -13,7 +13,7 @@ pub struct LaunchCommand {
     pub variables: Vec<String>,
     /// Lines of an options file that the text writes.
     pub options: Vec<String>,
-    /// Arguments of a `vllm bench serve` beside it, which loads the server.
+    /// Arguments of an accompanying `vllm bench serve`, which loads the server.
     pub bench: Vec<String>,
     /// What a manifest says around the command.
     pub around: Around,

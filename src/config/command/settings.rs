@@ -30,7 +30,7 @@ pub enum Setting {
     Drafted,
     /// vLLM's JSON that contains the same.
     Drafting,
-    /// How they are drafted, which their number says enough of.
+    /// How tokens are drafted; only their number matters.
     DraftedHow,
     /// Affects no time.
     Idle,

@@ -205,8 +205,8 @@ macro_rules! size {
     };
 }
 
-/// The text in a field of a link: how it is read and written. `Some(field)` need not be set, and `field or none` is not
-/// where it is written as an empty text.
+/// The text in a field of a link: how it is read and written. `Some(field)` is optional; `field or none` is left out if
+/// its text would be empty.
 macro_rules! text {
     ($kind:ident, $read:expr, Some($at:ident$(.$of:ident)*), $write:expr) => {
         LinkText {

@@ -16,7 +16,8 @@ pub struct Form {
     drafts: Vec<(Field, String)>,
     /// Problems with the link or a draft. Editing the field clears them.
     issues: Vec<Issue>,
-    /// The size being edited, and the model before: each keystroke sizes that one anew, or rounding would add up.
+    /// The model size being edited, and the model before the edit: each keystroke resizes that model, or rounding would
+    /// accumulate.
     sized: Option<(Field, ModelChoice)>,
 }
 
@@ -199,7 +200,8 @@ impl Form {
         }
     }
 
-    /// Figures that are all the GPU's own edit nothing. Single ones may: peaks follow SMs and clock unless given.
+    /// If all figures equal the GPU's own, nothing is edited. A single one that does may still be an edit: peaks follow
+    /// SMs and clock unless given.
     fn drop_own_figures(&mut self) {
         let scenario = &mut self.link.scenario;
         let (Some(gpu), Some(engine)) = (catalog().gpu(&scenario.gpu), Offered::of(&scenario.engine)) else {
@@ -215,7 +217,8 @@ impl Form {
         }
     }
 
-    /// A link's number out of range would stay in the link, and have an error of its own beside that of the text.
+    /// Otherwise an out-of-range number of the link would stay in the link, and have an error of its own in addition to
+    /// that of the text.
     fn drop_refused(&mut self, input: &Input) {
         let held = input.number.and_then(|number| (number.read)(self.scenario()));
         if held.is_some_and(|value| input.check(value).is_some()) {

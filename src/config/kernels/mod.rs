@@ -84,7 +84,7 @@ pub struct MoeKernel {
     pub most_tokens: Option<u32>,
     /// Used for experts sharded over up to this many ranks.
     pub most_ranks: Option<u32>,
-    /// What is odd about its measured times, and what to take in its place.
+    /// What is unusual about its measured times, and what to use instead.
     pub caution: Option<String>,
 }
 
@@ -125,14 +125,14 @@ impl KernelChoice {
         self.moe.iter().find(fits).map(|choice| &choice.kernel)
     }
 
-    /// What to know before choosing experts in `weights`.
+    /// A caution about experts in `weights`, if there is one.
     pub fn caution(&self, weights: Dtype) -> Option<&str> {
         self.moe.iter().find(|choice| choice.weights == weights)?.caution.as_deref()
     }
 }
 
 impl Engine {
-    /// Itself among the engines whose launches were measured.
+    /// This engine, if its launches were measured.
     pub fn caller(&self) -> Option<Caller> {
         Caller::from_id(&self.id)
     }

@@ -37,13 +37,14 @@ pub const POOLED: [Field; 3] = [Field::PrefillWorkers, Field::PrefillGpu, Field:
 
 /// Fields with a number per GPU.
 pub const BY_GPU: [Field; 2] = [Field::Owned, Field::Prices];
-/// Budgets, and what else is asked: the most load, and the rates of a day.
+/// Budgets, and other questions: the maximum load, and the rates of a day.
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
 /// Stands for an unrestricted search.
 const ALL: &str = "all";
 const WITHIN: char = '~';
-/// Stands for a comma in a number by GPU, which is none of the list's: no such text is a number.
+/// Stands for a comma within a number for a GPU, as opposed to the commas that separate the list. No number contains
+/// it.
 const COMMA_OF_NUMBER: &str = ";";
 const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
@@ -169,7 +170,7 @@ impl Find {
 
 /// The text with the ids of the GPUs that it names.
 fn with_ids(field: Field, text: &str) -> String {
-    // In pairs with their numbers; terms alone are of every GPU.
+    // GPUs and numbers alternate; terms without a GPU apply to every GPU.
     let every = if BY_GPU.contains(&field) { 2 } else { 1 };
     let alone = every == 2 && !text.contains(',');
     if alone || !(every == 2 || matches!(field, Field::Gpu | Field::PrefillGpu)) {

@@ -219,7 +219,7 @@ fn topic(field: Field) -> Field {
     }
 }
 
-/// That of two that set the same thing the last one counts.
+/// Says that, of two inputs that set the same thing, the last one counts.
 pub fn exclude(first: &str, last: &str) -> String {
     format!("only one of `{first}` and `{last}` can be set: the last one, `{last}`, counts")
 }

@@ -30,7 +30,8 @@ pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue
     kept
 }
 
-/// The error for a name that the JSON form does not have, nor a request its `own`; its field is the name probably meant.
+/// The error for a name that is neither in the JSON form nor among a request's `own` fields; its field is the one
+/// probably meant.
 pub(crate) fn name(name: &str, own: &[Field]) -> Issue {
     let inputs = inputs::in_links().filter(|input| input.in_json()).map(|input| input.field);
     let known: Vec<&str> = inputs.chain(own.iter().copied()).map(Field::id).collect();
@@ -38,7 +39,7 @@ pub(crate) fn name(name: &str, own: &[Field]) -> Issue {
     let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
     let text = format!("`{}` is not a known name: {hint}choose one of {}", excerpt(name), known.join(", "));
     let field = match own.first() {
-        // Of a request, which is no link, the first stands for all.
+        // A request is not a link: the first of its own fields stands for all of it.
         Some(request) => near.and_then(Field::from_id).unwrap_or(*request),
         None => Field::Link,
     };

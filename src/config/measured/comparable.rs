@@ -2,15 +2,16 @@
 
 use crate::config::{Measured, Scenario, Slos};
 
-/// What was measured of `own`: nothing if its measurement is that of one of the visitor's `runs`, and that run had another
-/// load or another system.
+/// The measurement of `own` if it can be compared. If it is that of one of the visitor's `runs`, and that run had
+/// another load or another system, the result is empty.
 pub fn comparable(own: &Scenario, runs: &[Scenario]) -> Measured {
     let mut from = runs.iter().filter(|run| run.measured == own.measured).peekable();
     let is_another = from.peek().is_some() && !from.any(|run| conditions(run) == conditions(own));
     if is_another { Measured::default() } else { own.measured }
 }
 
-/// A scenario without what does not change how fast it runs, and with its format even if that is the published one.
+/// A scenario without the settings that do not affect its speed, and with its format stated even if that is the
+/// published one.
 fn conditions(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     (bare.measured, bare.overrides.price, bare.overrides.power_overhead) = (Measured::default(), None, None);

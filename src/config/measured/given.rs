@@ -7,8 +7,8 @@ use crate::config::link::Link;
 use crate::config::measured::paste;
 use crate::config::{Field, Issue, Load, Scenario};
 
-/// The runs that a caller gives: a list, or the text of a file as [`paste::runs`] reads it. A list without links and without
-/// runs that state their configuration holds reports.
+/// The runs that a caller gives: a list, or the text of a file as [`paste::runs`] reads it. A list with neither links
+/// nor runs that state their configuration contains reports.
 pub fn any(given: &Value, base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
     let (runs, issues) = match given {
         Value::Array(all) if all.is_empty() || all.iter().any(|run| run.is_string() || is_run(run)) => {
@@ -65,7 +65,7 @@ fn merged(changes: &Value, base: &Link) -> Value {
         return changes.clone();
     };
     all.remove(Field::Measured.id());
-    // What a change replaces.
+    // Removes the inputs that a change replaces.
     let degrees = [Field::Tp, Field::Pp, Field::Dp];
     for (of, replaced) in [(&Load::SIZES[..], &Load::SIZES[..]), (&degrees, &[Field::Gpus])] {
         if of.iter().any(|field| changes.contains_key(field.id())) {

@@ -3,7 +3,7 @@
 use super::limits::NAME_BYTES;
 use super::{Attention, Blocks, Ffn, Model};
 
-/// What an edited model's name and id end with.
+/// The suffix of an edited model's name and id.
 const EDITED: (&str, &str) = (" (edited)", "-edited");
 
 /// A size of an architecture.
@@ -124,7 +124,7 @@ impl Model {
     }
 }
 
-/// `name` with this end, and no longer than a name may be.
+/// `name` with this suffix, and no longer than a name may be.
 fn marked(name: &str, end: &str) -> String {
     let mut most = NAME_BYTES - end.len();
     while !name.is_char_boundary(most.min(name.len())) {

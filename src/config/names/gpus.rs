@@ -7,8 +7,8 @@ use crate::config::catalog::{Catalog, catalog};
 const BRANDS: [&str; 7] = ["nvidia", "amd", "intel", "geforce", "tesla", "instinct", "gpu"];
 
 impl Catalog {
-    /// The GPU of this id or name, in any case and with any marks between its words; or the only one whose name begins
-    /// with these words.
+    /// The GPU with this id or name, in any case and with any punctuation between its words; otherwise the only GPU
+    /// whose name begins with these words.
     pub fn gpu_named(&self, text: &str) -> Option<&Gpu> {
         let only = || match self.gpus_named(text)[..] {
             [only] => Some(only),
@@ -17,12 +17,12 @@ impl Catalog {
         self.gpu(text).or_else(only)
     }
 
-    /// Those that a name may mean.
+    /// The GPUs that a name may mean.
     pub fn gpus_named(&self, text: &str) -> Vec<&Gpu> {
         let asked = words(text);
         let joined = asked.replace(' ', "");
         let mut found = Vec::new();
-        // Other marks are of other texts, such as a list or a program, even if a name stands in it.
+        // Other punctuation marks a different kind of text, such as a list or a program, even if it contains a name.
         if text.contains(|mark: char| mark.is_ascii_punctuation() && !"-_./()+".contains(mark)) {
             return found;
         }
@@ -44,7 +44,7 @@ impl Catalog {
     }
 }
 
-/// In lower case, each followed by a space, without brands. Generations of a socket share its name.
+/// In lower case, each followed by a space, without brands. All generations of a socket have the same name.
 fn words(text: &str) -> String {
     let mut all = String::new();
     for word in text.to_ascii_lowercase().split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()) {
@@ -57,7 +57,7 @@ fn words(text: &str) -> String {
     all
 }
 
-/// The id that the catalog has for a GPU's name; the text itself if it names none, or several.
+/// The catalog id for a GPU's name; the text itself if it names none, or several.
 pub fn gpu_id(text: &str) -> &str {
     catalog().gpu_named(text).map_or(text, |gpu| &gpu.id)
 }

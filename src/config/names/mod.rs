@@ -55,7 +55,7 @@ pub fn source() -> &'static str {
     &rules().source
 }
 
-/// The name of the checkpoint of `model` in `weights`: of the catalog, or one that its publisher is known to have.
+/// The name of the checkpoint of `model` in `weights`: one in the catalog, or one that its publisher is known to have.
 pub fn checkpoint(model: &Model, weights: Dtype) -> Option<String> {
     let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
     let of_format = |rest: &str| {

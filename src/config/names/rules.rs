@@ -18,7 +18,7 @@ pub struct Rules {
     pub families: Vec<String>,
     /// Publishers whose plain `FP8` means block-scaled.
     pub block_scaled: Vec<String>,
-    /// How names begin whose publisher has the checkpoint under the same name with `-FP8`, too.
+    /// Prefixes of names whose publisher also has the checkpoint under the same name with `-FP8`.
     pub also_fp8: Vec<String>,
     pub formats: Vec<Format>,
     /// Words that change neither shapes nor context length.

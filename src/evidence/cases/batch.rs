@@ -30,7 +30,7 @@ pub struct BatchCase {
     /// Tokens of each answer.
     #[serde(alias = "osl")]
     pub output_len: u32,
-    /// No constant was fitted on batches of its file.
+    /// Whether its file is outside every fit of constants.
     #[serde(skip)]
     pub outside: bool,
     pub measured: Times,

@@ -51,7 +51,7 @@ impl Ran {
     }
 }
 
-/// A comparison of what these name, without figures.
+/// A comparison of the run that these identify, still without figures.
 fn compared(names: [&str; 5]) -> Compared {
     let [id, model, engine, gpu, source] = names.map(str::to_owned);
     Compared { id, model, engine, gpu, source, ..Compared::default() }
@@ -75,7 +75,7 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Adds the lines of a case file; `fitted` if constants were fitted on its served runs.
+    /// Adds the lines of a case file; `fitted` says whether constants were fitted on its served runs.
     pub fn read(&mut self, text: &str, fitted: bool) -> Result<(), String> {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value: Value =
@@ -134,7 +134,7 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
     }
 }
 
-/// Answers a plan's rows.
+/// Runs the models on a plan's rows.
 pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
 
 /// The catalog's record of a published model, and the format given by its name.

@@ -12,7 +12,7 @@ use crate::evidence::compared::Times;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Line")]
 pub struct PoolCase {
-    /// What it shares with a run of one server; its layout is that of a decode replica.
+    /// What it has in common with a run of a single server; the layout is that of a decode replica.
     pub served: ServedCase,
     pub prefill: Workers,
     pub decode: Workers,
@@ -42,7 +42,7 @@ pub struct Workers {
     /// The layout according to the recipe, if known: EP, and whether attention is data parallel.
     #[serde(rename = "layout", default, deserialize_with = "recipe_layout")]
     pub recipe_layout: Option<(u32, bool)>,
-    /// Maximum sequences, of the worker or of a rank; some are placeholders.
+    /// Maximum sequences of the worker or of a rank; some values are placeholders.
     pub max_batch: Option<u32>,
 }
 
@@ -105,7 +105,7 @@ impl TryFrom<Line> for PoolCase {
     type Error = String;
 
     fn try_from(line: Line) -> Result<Self, String> {
-        // For the other kind all workers are equal and counted separately.
+        // In the other kind of label all workers are equal and counted separately.
         let alike = |count: Option<u32>| {
             let tp = line.tp.ok_or("neither layouts nor TP are given")?;
             Ok::<_, String>(Workers {

@@ -8,7 +8,7 @@ use crate::config::Version;
 use crate::config::ids::ids;
 use crate::evidence::compared::{Compared, Metric, Times};
 
-/// How requests were sent.
+/// How the requests of a run were sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[derive(EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -16,19 +16,19 @@ pub enum LoadKind {
     /// Clients that each send their next request when the previous one ends.
     #[default]
     ClosedLoop,
-    /// All at once, then nothing; TTFT and TPOT were measured.
+    /// All sent at once and none later; TTFT and TPOT were measured.
     Burst,
     /// All queued at once; only throughput was measured.
     Offline,
-    /// At a rate, whether or not answers come.
+    /// At a rate, independent of answers.
     OpenLoop,
-    /// A server kept full: throughput and ITL while it was.
+    /// A server kept full: throughput and ITL during that time.
     SteadyState,
 }
 
 ids!(LoadKind);
 
-/// A run of a server. Read with [`Line`], which gives what is skipped here.
+/// A run of a server. Read from a [`Line`], which supplies the skipped fields.
 ///
 /// The layout is the one the source states; [`crate::evidence::launch::launch`] finds the one that really ran.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -55,27 +55,27 @@ pub struct ServedCase {
     /// Nominal answer, in tokens.
     #[serde(skip)]
     pub osl: u32,
-    /// Shares of the nominal lengths between which each length is drawn, evenly; none if all are equal.
+    /// Shares of the nominal lengths between which each length is drawn uniformly; `None` if all are equal.
     #[serde(skip)]
     pub length_range: Option<[f64; 2]>,
-    /// Clients; 0 where nothing says how many.
+    /// Clients; 0 if their number is unknown.
     #[serde(skip)]
     pub concurrency: u32,
     /// Day of the run, `YYYY-MM-DD`.
     pub measured_on: Option<String>,
-    /// Container image, or where that is lost, what else names the run.
+    /// Container image or, where it is unknown, something else that identifies the run.
     pub image: Option<String>,
-    /// What the source prints about how server and clients were started; `None` if nothing.
+    /// What the source publishes about how server and clients were started; `None` if nothing.
     #[serde(skip)]
     pub published: Option<Published>,
-    /// No constant was fitted on runs of its file.
+    /// Whether its file is outside every fit of constants.
     #[serde(skip)]
     pub outside: bool,
     #[serde(skip)]
     pub measured: Times,
 }
 
-/// What a source prints of how a run was started.
+/// What a source publishes about how a run was started.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Published {
     /// The server's command or configuration file.
@@ -83,7 +83,7 @@ pub struct Published {
     pub client: String,
     pub note: String,
     pub kv_dtype: Option<String>,
-    /// Prompts and answers on average, in tokens, where lengths differ.
+    /// Mean prompt and answer in tokens, if lengths differ.
     pub means: [f64; 2],
     pub lengths: LengthSource,
     /// Requests of the run.
@@ -91,11 +91,11 @@ pub struct Published {
     /// Requests per second; infinite if all come at once.
     pub rate: Option<f64>,
     pub max_num_seqs: Option<u32>,
-    /// Tokens of a step with drafts, the newest included.
+    /// Tokens that a step with drafts yields, including the newest one.
     pub accept_length: Option<f64>,
 }
 
-/// How the lengths of requests vary where a source prints it.
+/// How the lengths of requests vary, if a source says so.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum LengthSource {
     /// Not at all, or within the case's `length_range`.
@@ -103,8 +103,8 @@ pub enum LengthSource {
     Nominal,
     /// Conversations of ShareGPT, as the benchmarks of vLLM and SGLang choose them.
     ShareGpt,
-    /// Prompts of a data set whose lengths are not printed, and answers by a histogram: edges in tokens, and how many
-    /// requests lie between each two.
+    /// Prompts of a data set whose lengths are not published, and a histogram of answers: its edges in tokens, and the
+    /// number of requests in each bin.
     Histogram { task: String, edges: Vec<f64>, counts: Vec<u32> },
 }
 
@@ -128,7 +128,7 @@ impl ServedCase {
         }
     }
 
-    /// The source, and where runs of it are in and out of the fits, in which of them this one is.
+    /// The source; if some of its runs are in the fits and others are not, also which of these this run is.
     pub fn source_apart(&self) -> String {
         match self.outside && self.published.is_none() {
             true => format!("{} (not fitted on)", self.source),
@@ -196,7 +196,7 @@ impl TryFrom<Line> for ServedCase {
         let length_range = line.length_range.as_ref().and_then(shares);
         let of_share_gpt = line.length_range.as_ref().and_then(Value::as_str) == Some("ShareGPT");
         let means = [line.isl_mean.unwrap_or(line.isl), line.osl_mean.unwrap_or(line.osl)];
-        // A benchmark of SGLang that names no data set takes ShareGPT, whatever lengths it names.
+        // SGLang's benchmark uses ShareGPT if no data set is named, whatever lengths are given.
         let other = line.isl_mean.is_some() && length_range.is_none();
         let lengths = match line.output_length_histogram {
             Some(HistogramLine { bins, counts }) => {

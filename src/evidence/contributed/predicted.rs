@@ -24,9 +24,9 @@ pub struct Predicted {
     pub number: u32,
     pub contributor: String,
     pub version: Version,
-    /// What the run tells about the factors.
+    /// What the run says about the factors.
     pub known: KnownRun,
-    /// The shipped calibration holds it.
+    /// Whether the shipped calibration contains it.
     pub is_known: bool,
     pub compared: Compared,
     /// The intervals in which 80 % of measurements are expected, in the units of [`Times`].
@@ -121,8 +121,8 @@ impl Predicted {
         })
     }
 
-    /// As `training/calibration/fit.py` reads it: of each metric the logarithm of measured over predicted, and how it responds to
-    /// the factors on prefill and decode.
+    /// In the form that `training/calibration/fit.py` reads: for each metric the logarithm of measured over predicted,
+    /// and its response to the factors on prefill and decode.
     pub fn response(&self) -> Value {
         let observed: Map<String, Value> = self
             .known

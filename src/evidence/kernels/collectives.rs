@@ -9,8 +9,8 @@ use crate::config::catalog::{Catalog, collectives, physics};
 use crate::evidence::measured::{NCCL, visit_collectives};
 use crate::kernels::{Collective, Op, collective};
 
-/// Compares the collectives' times on the tables under `data`; none if they hold none that is predicted.
-/// Their curves are interpolated measurements, and their floor is what the link carries.
+/// Compares the collectives' times with the tables under `data`; `None` if those have none that is predicted. Their
+/// curves are interpolated measurements, and their floor is what the links carry.
 pub fn compare_collectives(
     data: &Path,
     comparison: &Comparison<'_>,

@@ -1,4 +1,4 @@
-//! The kernel predictions against measured kernels: errors by family.
+//! Predicted kernel times against measured ones: errors by family.
 
 mod collectives;
 mod report;
@@ -17,7 +17,7 @@ use crate::efficiency::Answer;
 use crate::efficiency::onnx::{ModelError, Models};
 use crate::kernels::Family;
 
-/// Rows answered at once: the largest batch the models plan for.
+/// Rows answered together: the largest batch the models plan for.
 const BATCH: usize = 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,10 @@ pub struct Comparison<'a> {
     pub excluded: &'a [String],
 }
 
-/// Compares `family` on the tables under `data`; none if they hold no row that a model covers.
+/// Compares `family` with the tables under `data`; `None` if they have no row that a model covers.
 ///
-/// Predictions are of the measuring loop, which may find weights and KV in the L2: the floor of device memory,
-/// which holds in service, does not hold here.
+/// Predictions are for the benchmark loop, which may find weights and KV cache in L2: the floor of device memory, which
+/// holds in service, does not apply here.
 pub fn compare(
     family: Family,
     data: &Path,

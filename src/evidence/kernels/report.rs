@@ -10,8 +10,8 @@ use crate::evidence::measured::{MeasuredCall, REFERENCE_SOURCE};
 /// Upper ends of the size classes, in µs measured.
 const SIZES: [f64; 3] = [20.0, 100.0, 1000.0];
 
-/// One family's errors, in per cent of the measured time. The figures at the top are of the source whose
-/// scale the models answer on; other sources are in `by_source` alone, except where a family has no other.
+/// One family's errors, in per cent of the measured time. The top-level figures are for the source whose scale the
+/// models answer on; other sources are only in `by_source`, unless a family has no reference.
 #[derive(Debug, Clone, Serialize)]
 pub struct FamilyReport {
     /// Rows compared.
@@ -24,7 +24,7 @@ pub struct FamilyReport {
     pub covered80: Option<f64>,
     /// Rows beyond all that the model was trained on.
     pub outside: usize,
-    /// Rows that sibling GPUs contradict and all other figures leave out, and the errors with them included.
+    /// Rows that sibling GPUs contradict and that all other figures leave out, and the errors with them included.
     pub suspect: usize,
     pub with_suspect: Errors,
     pub by_gpu: BTreeMap<String, Errors>,
@@ -37,12 +37,12 @@ pub struct FamilyReport {
     pub skipped: BTreeMap<String, usize>,
 }
 
-/// A measured call beside its prediction, in µs.
+/// A measured call and its prediction, in µs.
 pub(super) struct ComparedCall {
     pub measured: MeasuredCall,
     pub predicted: f64,
     pub ideal: f64,
-    /// Whether the bounds hold; none without bounds.
+    /// Whether the measurement is within the bounds; `None` without bounds.
     pub within: Option<bool>,
     pub outside: bool,
 }

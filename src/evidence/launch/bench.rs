@@ -7,7 +7,8 @@ use crate::config::{Dtype, Gpu, Model};
 use crate::evidence::cases::{ServedCase, model};
 use crate::units::GIB;
 
-/// Sequences and tokens of a step: as many sequences as the KV cache holds, and their tokens in step with each other.
+/// Sequences and tokens of a step: as many sequences as the KV cache holds, and the tokens of as many requests in
+/// balance.
 pub(super) fn engine_settings(
     launch: &mut LaunchSettings,
     case: &ServedCase,
@@ -29,7 +30,7 @@ pub(super) fn engine_settings(
     let requests = available * share / (of_token * (prompt + answer));
     let (seqs, tokens) = rounded(requests.min(constants().bench_most_seqs) / pp, prompt / answer.max(1.0));
     launch.max_seqs = Some(seqs);
-    // Without chunks the longest prompt must fit beside all that decode.
+    // Without chunking, the longest prompt must fit in a step with all decoding sequences.
     launch.token_budget = if launch.chunked { tokens } else { tokens.max(case.isl + seqs) };
     Ok(())
 }
@@ -49,11 +50,11 @@ fn rounded(raw: f64, prompts: f64) -> (u32, u32) {
     (seqs as u32, tokens as u32)
 }
 
-/// Keys and values of a token in all layers, a KV head on each GPU at least; it counts all layers alike.
+/// Keys and values of a token in all layers, with at least one KV head per GPU; the tool counts all layers alike.
 fn cache_elements(model: &Model, tp: f64) -> f64 {
     let of = |attention: &Attention| match attention {
         Attention::Gqa(gqa) => 2.0 * f64::from(gqa.kv_heads).max(tp) * f64::from(gqa.head_dim),
-        // `num_key_value_heads` of latent attention is that of its heads, and its head size that of hidden / heads.
+        // For latent attention `num_key_value_heads` is its number of heads, and its head size is hidden / heads.
         Attention::Mla(mla) => {
             2.0 * f64::from(mla.heads).max(tp) * (f64::from(model.hidden) / f64::from(mla.heads))
         }

@@ -1,8 +1,8 @@
-//! What the labels of a case's layout stand for.
+//! What the labels of a case's layout mean.
 
 use crate::evidence::cases::ServedCase;
 
-/// How the model lay on the GPUs.
+/// How the model was laid out over the GPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaunchLayout {
     /// GPUs of the one node.
@@ -15,7 +15,7 @@ pub struct LaunchLayout {
     pub attention_dp: u32,
 }
 
-/// A label as the sweeps mean it: number of GPUs, distribution of experts, attention DP or not.
+/// A label in the sweeps' sense: number of GPUs, distribution of experts, with or without attention DP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label {
     pub gpus: u32,

@@ -25,15 +25,15 @@ pub enum Origin {
     /// The script that ran.
     #[default]
     Recorded,
-    /// A script that probably ran; the doubts say why.
+    /// A script that probably ran; `doubts` says why only probably.
     Assumed,
-    /// The command that the source prints, and the engine's defaults for the rest.
+    /// The command that the source publishes, and the engine's defaults for the rest.
     Published,
-    /// The engine's defaults, because of this.
+    /// The engine's defaults, for this reason.
     Defaults(String),
 }
 
-/// Everything about the start of a run that a simulation needs and the case does not say. All clients start at once,
+/// Everything about how a run was started that a simulation needs and the case does not say. All clients start at once,
 /// and each sends its next request when the last one ends.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,59 +43,58 @@ pub struct LaunchSettings {
     /// What really ran, whatever the labels of the case.
     #[serde(skip)]
     pub layout: LaunchLayout,
-    /// Attention DP over all GPUs; none if the label is right.
+    /// Attention DP over all GPUs; `None` if the label is correct.
     pub(super) attention_dp: Option<bool>,
     ep: ExpertRanks,
 
-    /// The release whose kernels an image between releases has.
+    /// The release whose kernels an image built between releases contains.
     #[serde(default)]
     pub built_like: Option<Version>,
     requests_per_client: u32,
-    /// Shares of the nominal lengths between which each is drawn, evenly and prompts apart from answers; none
-    /// where all are equal. Not always what the case says.
+    /// Shares of the nominal lengths between which lengths are drawn uniformly, independently for prompts and answers;
+    /// `None` if all are equal. May differ from what the case says.
     pub length_range: Option<[f64; 2]>,
     pub warmup: Warmup,
     pub cold_start: Option<ColdStart>,
-    /// Tokens that the server finds in a prompt for each that the client meant: above one where the client's
+    /// Tokens that the server counts in a prompt per token that the client intended: above one if the client's
     /// tokeniser is not the server's.
     #[serde(default = "one")]
     pub prompt_stretch: f64,
-    /// Prompts have the length drawn; otherwise some are shorter.
+    /// Whether prompts have exactly the drawn length; otherwise some are shorter.
     pub exact_lengths: bool,
-    /// Prompts that are sent over and over; none if each is sent once.
+    /// Number of distinct prompts that are sent repeatedly; `None` if each is sent once.
     pub distinct_prompts: Option<u32>,
-    /// A chat template replaces part of each prompt, whose length stays.
+    /// A chat template replaces part of each prompt; the length stays the same.
     #[serde(default)]
     pub chat_template: bool,
 
-    /// What the API server works on the template of each request before it takes the next, in s; requests that arrive
-    /// meanwhile are handed on together. Zero if negligible.
+    /// Seconds that the API server spends on the chat template of each request before it takes the next; requests that
+    /// arrive meanwhile are forwarded together. Zero if negligible.
     #[serde(skip)]
     pub template_s: f64,
 
-    /// Tokens a step may hold; for SGLang, prompt tokens of a chunk. Of each rank under attention DP.
+    /// Tokens a step may hold; for SGLang, prompt tokens of a chunk. Per rank under attention DP.
     pub token_budget: u32,
-    /// Prompt tokens of the requests that SGLang admits to a prefill at once.
+    /// Prompt tokens of the requests that SGLang admits to one prefill.
     pub max_prefill_tokens: Option<u32>,
-    /// Sequences decode in SGLang's steps with prompts too.
+    /// Whether sequences also decode in SGLang's steps with prompts.
     #[serde(default)]
     pub mixed_chunk: bool,
-    /// Requests running at once; none if only the KV cache bounds them.
+    /// Requests running at once; `None` if only the KV cache limits them.
     pub max_seqs: Option<u32>,
     /// Prompts may be split over steps.
     pub chunked: bool,
-    /// Decode steps between two looks at new requests (SGLang); a prefill step is always followed by one.
+    /// Decode steps between two checks for new requests (SGLang); a prefill step is always followed by one.
     #[serde(default = "every_step")]
     pub receive_interval: u32,
     batch_wait: Option<ShareWait>,
     /// How long prompts wait until every rank of attention DP has one (TensorRT-LLM).
     pub balance_wait: Option<BalanceWait>,
     pub prefix_cache: bool,
-    /// The run and those before it on the same server, where the source made a known series of them
-    /// and the prefix cache was on.
+    /// This run and those before it on the same server, if the source ran a known series and the prefix cache was on.
     #[serde(skip)]
     pub series: Vec<SeriesRun>,
-    /// SGLang's admission reckons with a share of the outputs times this; none if it looks ahead instead.
+    /// SGLang's admission reserves a share of the outputs, scaled by this; `None` if it looks ahead instead.
     #[serde(default)]
     pub conservativeness: Option<f64>,
     /// The host prepares a step while the GPU runs the last one.
@@ -110,12 +109,12 @@ pub struct LaunchSettings {
     /// None for the engine's default.
     pub kv_block_tokens: Option<u32>,
 
-    /// Kernels of attention and of the experts, where they were named at the start.
+    /// Kernels of attention and of the experts, if they were named at start-up.
     pub attention: Option<String>,
     pub moe: Option<String>,
-    /// The all-reduce is fused with the norm behind it; none if the engine decides by model.
+    /// Whether the all-reduce is fused with the norm after it; `None` if the engine decides by model.
     pub all_reduce_fusion: Option<bool>,
-    /// Collectives run on symmetric memory.
+    /// Whether collectives use symmetric memory.
     #[serde(default)]
     pub symmetric_memory: bool,
     pub graphs: Graphs,
@@ -130,10 +129,10 @@ pub struct LaunchSettings {
     pub draft_passes: u32,
     /// Why the run should be left out of every comparison: it says nothing about a single server.
     pub excluded: Option<String>,
-    /// What may be otherwise, in words.
+    /// What may have been different, in words.
     #[serde(default)]
     pub doubts: Vec<String>,
-    /// What no script or source tells and was read off runs like this one: their errors are not those of a
+    /// What no script or source states and was inferred from runs like this one: their errors are not those of a
     /// prediction.
     #[serde(default)]
     pub inferred: Vec<String>,
@@ -151,13 +150,13 @@ pub enum Warmup {
     Unknown,
 }
 
-/// What a server that saw one request before the run still compiles or tunes in it.
+/// What a server that handled only one request before the run still compiles or tunes during it.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColdStart {
     /// Prompt tokens of the first step that needs it.
     pub tokens: u32,
-    /// What that step takes longer.
+    /// Additional seconds of that step.
     pub seconds: f64,
 }
 
@@ -174,7 +173,7 @@ struct ShareWait {
 #[serde(deny_unknown_fields)]
 pub struct BalanceWait {
     pub iterations: u32,
-    /// Iterations that full ranks wait further, for more prompts.
+    /// Further iterations to wait for more prompts once every rank has one.
     pub batching: u32,
 }
 
@@ -185,7 +184,7 @@ pub enum Graphs {
     /// Whole decode steps.
     #[default]
     DecodeOnly,
-    /// All steps, but attention is launched between the pieces.
+    /// All steps, with attention launched between the pieces.
     Piecewise,
     /// Whole decode steps, and other steps in pieces.
     FullAndPiecewise,
@@ -208,7 +207,7 @@ enum ExpertRanks {
     Gpus,
     #[default]
     Label,
-    /// vLLM's switch: all GPUs or one, whatever number the label gives.
+    /// vLLM's switch: all GPUs or one, whatever the number in the label.
     GpusIfLabelled,
 }
 
@@ -246,8 +245,8 @@ pub fn launch(case: &ServedCase) -> Result<LaunchSettings, String> {
     Ok(launch)
 }
 
-/// Tokens accepted of `drafted` in a step, on average: each draft with the same chance once the one before it was, as many in
-/// all as in the runs of one server with multi-token prediction.
+/// Tokens accepted per step out of `drafted`, on average: each draft has the same probability once the one before it
+/// was accepted, chosen to match the runs of one server with multi-token prediction.
 pub fn accepted(drafted: u32) -> Result<f64, String> {
     let known = &plan::plan()?.drafts;
     let sum = |chance: f64, drafts: u32| (1..=drafts).map(|place| chance.powi(place as i32)).sum::<f64>();
@@ -260,12 +259,12 @@ pub fn accepted(drafted: u32) -> Result<f64, String> {
 }
 
 impl LaunchSettings {
-    /// The script that ran is on record.
+    /// Whether the script that ran is recorded.
     pub fn matched(&self) -> bool {
         matches!(self.origin, Origin::Recorded | Origin::Published)
     }
 
-    /// Prompts of a run with this many clients, warm-up aside.
+    /// Prompts of a run with this many clients, not counting the warm-up.
     pub fn requests(&self, clients: u32) -> u32 {
         self.requests_per_client.saturating_mul(clients)
     }
@@ -293,8 +292,8 @@ impl LaunchSettings {
         })
     }
 
-    /// The format of the KV cache. Left to itself TensorRT-LLM asks the checkpoint: ModelOpt's, in FP8 with one scale a
-    /// tensor and in NVFP4, carry scales for an FP8 cache.
+    /// The format of the KV cache. By default TensorRT-LLM follows the checkpoint: ModelOpt's checkpoints in NVFP4, and
+    /// in FP8 with one scale per tensor, carry scales for an FP8 cache.
     pub fn kv(&self, case: &ServedCase) -> Dtype {
         let scaled = match case.precision.as_str() {
             "fp8" => case.moe_precision.as_deref() != Some("fp8_block"),

@@ -16,14 +16,14 @@ static PLAN: LazyLock<Result<LaunchPlan, String>> = LazyLock::new(|| {
     serde_json::from_str(text).map_err(|error| format!("the plan of launches: {error}"))
 });
 
-/// The plan of this release.
+/// The plan that this release ships.
 pub(super) fn plan() -> Result<&'static LaunchPlan, String> {
     PLAN.as_ref().map_err(String::clone)
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct LaunchPlan {
-    /// Nominal prompt and answer, in tokens, that the scripts run at all.
+    /// All pairs of nominal prompt and answer lengths, in tokens, that the scripts run.
     pub lengths: Vec<[u32; 2]>,
     /// The day assumed for undated rows that copy runs of the scripts: the last day whose runs are visible.
     pub copied_until: String,
@@ -41,7 +41,7 @@ pub(super) struct LaunchPlan {
 #[serde(deny_unknown_fields)]
 pub(super) struct RunSeries {
     source: String,
-    /// Where the order is published.
+    /// Where the order of the runs is published.
     #[serde(rename = "from")]
     _from: String,
     runs: Vec<SeriesRun>,
@@ -58,7 +58,7 @@ pub struct SeriesRun {
 }
 
 impl LaunchPlan {
-    /// The run of `case` and those before it on its server; none if it is not of a known series.
+    /// The run of `case` and those before it on its server; empty if it belongs to no known series.
     pub fn series(&self, case: &ServedCase, requests: u32) -> &[SeriesRun] {
         let run = SeriesRun { isl: case.isl, osl: case.osl, requests };
         let of_source = self.series.iter().filter(|series| series.source == case.source);
@@ -73,7 +73,8 @@ impl LaunchPlan {
 #[derive(Debug, Deserialize)]
 pub(super) struct DraftedRuns {
     pub drafted: u32,
-    /// How many of them are accepted, on average: the value that brings these runs in line with the others.
+    /// How many of the drafted tokens are accepted on average: the value that brings these runs in line with the
+    /// others.
     pub accepted: f64,
     pub inferred: String,
     batches: Vec<DraftedBatch>,
@@ -84,7 +85,7 @@ struct DraftedBatch {
     models: Vec<String>,
     engine: String,
     version: String,
-    /// Days of the runs; every day, and runs without one, if left out.
+    /// Days of the runs; if left out, every day, and runs without a date.
     from: Option<String>,
     until: Option<String>,
     gpu: Option<String>,
@@ -120,27 +121,27 @@ pub(super) struct Script {
     pub precisions: Vec<String>,
     pub gpu: String,
     pub engine: String,
-    /// Day of the commit that brought the settings.
+    /// Day of the commit that introduced the settings.
     pub from: String,
     /// Day of the commit that replaced them.
     pub until: Option<String>,
-    /// Beginnings of the image tags the script ran.
+    /// Prefixes of the image tags the script ran.
     #[serde(default)]
     pub images: Vec<String>,
-    /// Why the settings are taken although no script of this GPU is recorded.
+    /// Why the settings are assumed although no script for this GPU is recorded.
     pub assumed: Option<String>,
     #[serde(flatten)]
     pub launches: Launches,
 }
 
-/// The fields that all cases have alike, and the cases with the rest: the first that covers a run is meant.
+/// The fields that are the same in all cases, and the cases with the rest: the first that covers a run applies.
 #[derive(Debug, Deserialize)]
 pub(super) struct Launches {
     launch: Map<String, Value>,
     cases: Vec<Covered>,
 }
 
-/// From the first, and below the second where there is one.
+/// At least the first value, and below the second, where given.
 type Range<T> = Option<(Option<T>, Option<T>)>;
 
 #[derive(Debug, Deserialize)]
@@ -165,7 +166,7 @@ struct When {
     clients: Range<u32>,
     /// Days sort as text; a run without a day comes after all of them.
     day: Range<String>,
-    /// The leading numbers.
+    /// The leading numbers of the version.
     version: Range<Vec<u32>>,
 }
 
@@ -202,7 +203,7 @@ fn within<T: PartialOrd>(range: &Range<T>, value: &T) -> bool {
     })
 }
 
-/// An amount that follows the clients and the prompt.
+/// An amount that depends on the number of clients and the prompt length.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Amount {

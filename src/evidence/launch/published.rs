@@ -1,4 +1,4 @@
-//! Launches that a source prints: its command, and for what that leaves out the documented defaults of the engine's
+//! Launches that a source publishes: its command and, for what that leaves out, the documented defaults of the engine's
 //! version.
 
 use serde_json::Value;
@@ -181,7 +181,7 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
     }
 }
 
-/// Tokens drafted and accepted in each step: as the run printed, or else as similar runs had.
+/// Tokens drafted and accepted in each step: as the run reported or, failing that, as in similar runs.
 fn drafts(
     launch: &mut LaunchSettings,
     plan: &LaunchPlan,

@@ -8,9 +8,9 @@ use crate::evidence::cases::ServedCase;
 
 /// The launch of a case as its script, or else the defaults of its engine, give it.
 ///
-/// Every visible row of NVIDIA's own part that has the lengths of the scripts repeats the times of one of their runs, with
-/// the same labels, rounded to two decimals of a millisecond. So these are copies, and the fixed lengths that the
-/// table states for that part do not hold for them.
+/// Every published row of NVIDIA's own part that has the lengths of the scripts repeats the times of one of their runs,
+/// with the same labels, rounded to two decimals of a millisecond. These rows are therefore copies, and the fixed
+/// lengths that the table states for that part do not apply to them.
 pub(super) fn launch(plan: &LaunchPlan, case: &ServedCase, label: Label) -> Result<LaunchSettings, String> {
     let of_nvidia = case.source.ends_with("nvidia_internal_gap_analysis");
     let scripts: Vec<&Script> = plan.scripts.iter().filter(|script| script.runs(case)).collect();
@@ -72,7 +72,7 @@ impl Script {
         day.is_some_and(|day| *self.from <= *day && !ended(day))
     }
 
-    /// Tags go on after what a record names; a version may stop before.
+    /// Tags continue after what a record names; a version may end before it.
     fn ran_image(&self, tag: Option<&str>) -> bool {
         let is = |tag: &str, image: &str| {
             tag.starts_with(image) || (tag.starts_with("nightly") && image.starts_with(tag))
@@ -104,7 +104,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
     Ok((script, doubts))
 }
 
-/// The tag of the image, or else the engine's version; none if the case has neither.
+/// The tag of the image, or else the engine's version; `None` if the case has neither.
 fn image_tag(case: &ServedCase) -> Option<&str> {
     let image = case.image.as_deref().filter(|image| image.contains('/'));
     let tag =

@@ -37,14 +37,14 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
     })
 }
 
-/// Tokens before the new ones: given, or all less the new.
+/// Tokens before the new ones: as given, or all tokens minus the new ones.
 pub(super) fn past(new: u64, all: Option<u64>, before: Option<u64>) -> Result<u64, Skipped> {
     before
         .or(all.map(|all| all.saturating_sub(new)))
         .ok_or_else(|| "a call without a length of its history".into())
 }
 
-/// The second sources whose decode rows are clear about the length of each sequence.
+/// The secondary sources whose decode rows state the length of each sequence.
 const CLEAR_DECODE: [&str; 3] = ["infersim", "inference-sim", "llmservingsim-v1.1"];
 
 #[derive(Deserialize)]
@@ -59,8 +59,8 @@ struct SecondRow<'t> {
     decode_kv: u64,
 }
 
-/// Visits the rows of one phase in the second sources' table. Launches with a prompt and decoding sequences
-/// are prompts'.
+/// Visits the rows of one phase in the secondary sources' table. Launches that contain prompts as well as decoding
+/// sequences count as prefill.
 pub(super) fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     // The other phase's rows are visited by its own family.
     let others = |row: &SecondRow| (row.prefill_tokens > 0) != (phase == Phase::Prefill);

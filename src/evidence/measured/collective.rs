@@ -24,7 +24,7 @@ struct Row<'t> {
     bytes: f64,
 }
 
-/// Visits every measured collective under `data`, or the reason why it is left out.
+/// Visits every measured collective under `data`, or the reason why one is left out.
 pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     for name in ["collectives", "collectives_second_source"] {
         let table = Table::read(&data.join(KERNELS), name)?;

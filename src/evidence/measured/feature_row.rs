@@ -6,7 +6,7 @@ use crate::config::kernels::Caller;
 use crate::kernels::Launch;
 use crate::units::Seconds;
 
-/// A call's features as the measuring loop launched it, and its ideal time.
+/// A call's features as launched by the benchmark loop, and its ideal time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureRow {
     pub features: Vec<f32>,

@@ -1,18 +1,18 @@
-//! What DeepSeek-V3's gate makes of the source's made-up routing scores.
+//! What DeepSeek-V3's gate does to the source's synthetic routing scores.
 //!
-//! The source gives the wished-for experts of a token one score and all others another. A gate that first
-//! keeps the best four of eight groups of experts then sees little but ties, and resolves them in favour of
-//! the lowest index: half of the experts get no token, the first few very many. So it was measured; trained
-//! scores do not tie, and nothing of this holds in service.
+//! The source gives the intended experts of a token one score and all others another. A gate that first keeps the best
+//! four of eight groups of experts then sees mostly ties, and breaks them in favour of the lowest index: half of the
+//! experts get no token, the first few get very many. That is how it was measured; trained scores do not tie, and none
+//! of this applies in service.
 
 use crate::kernels::{ExpertLoad, Pool, Routing};
 
 const GROUPS: usize = 8;
 const KEPT_GROUPS: usize = 4;
-/// A group's score is the sum of its best experts' scores, this many.
+/// A group's score is the sum of the scores of its best experts; this is their number.
 const SCORED: usize = 2;
 
-/// What rank 0 is given when tokens that wish for experts as `routing` says pass the gate.
+/// The tokens that rank 0 gets when tokens whose intended experts follow `routing` pass the gate.
 pub(super) fn through_gate(routing: Routing, pool: &Pool) -> ExpertLoad {
     let draws: Vec<Vec<u64>> = match routing {
         Routing::Even => vec![gated(pool, &even(pool))],
@@ -24,7 +24,7 @@ pub(super) fn through_gate(routing: Routing, pool: &Pool) -> ExpertLoad {
     ExpertLoad::mean(draws.iter().map(|tokens| &tokens[..local.min(tokens.len())]))
 }
 
-/// So many tokens wish for these experts.
+/// Number of tokens that intend these experts.
 type Wish = (u64, Vec<usize>);
 
 fn even(pool: &Pool) -> Vec<Wish> {
@@ -36,8 +36,8 @@ fn even(pool: &Pool) -> Vec<Wish> {
     }
 }
 
-/// The tokens' experts when each expert's tokens are written one below the other, most popular first, into
-/// `topk` columns as long as there are tokens.
+/// The tokens' experts if the tokens of each expert, most popular first, are written one below the other into `topk`
+/// columns, each as long as there are tokens.
 fn columns(pool: &Pool, counts: &[u64]) -> Vec<Wish> {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&expert| counts[expert] > 0).collect();
     order.sort_by_key(|&expert| std::cmp::Reverse(counts[expert]));
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn a_deal_over_all_groups_reaches_only_half_of_them() {
-        // Each token wishes for one expert in each of eight groups: the first four are kept, and four more
-        // experts are taken from the front of the first.
+        // Each token intends one expert in each of eight groups: the first four are kept, and four more experts are
+        // taken from the front of the first.
         let load = through_gate(Routing::Even, &DEEPSEEK);
         assert_eq!((load.pairs, load.touched), (2048.0, 128.0));
-        // Of 32 residues, one wishes for expert 0 anyway.
+        // Of 32 residues, one intends expert 0 anyway.
         assert_eq!(load.largest, 256.0);
         let rank = through_gate(Routing::Even, &Pool { ep: 32, ..DEEPSEEK });
         assert!(rank.pairs > 4.0 * 256.0, "{}", rank.pairs);

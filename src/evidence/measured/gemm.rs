@@ -1,4 +1,4 @@
-//! Measured matrix products.
+//! Measured GEMMs.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Gemm, Op};
 
-/// Block-scaled products of second sources come from DeepGEMM, which SGLang launches.
+/// Block-scaled GEMMs of secondary sources come from DeepGEMM, which SGLang launches.
 const DEEP_GEMM: [&str; 2] = ["deep_gemm", "DeepGEMM"];
 
 #[derive(Deserialize)]
@@ -19,7 +19,7 @@ struct Row<'t> {
     k: u64,
 }
 
-/// Visits the rows of one table of products.
+/// Visits the rows of one table of GEMMs.
 pub(super) fn visit_products(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |mut run, Row { dtype, m, n, k }| {
         let weights = weights(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
@@ -35,7 +35,7 @@ fn weights(name: &str) -> Option<Dtype> {
     match name {
         "int8_wo" => Some(Dtype::Int8),
         "int4_wo" => Some(Dtype::Int4),
-        // SmoothQuant; what the second source calls int8 multiplies 8-bit integers too.
+        // SmoothQuant; what the secondary source calls int8 also multiplies 8-bit integers.
         "sq" | "int8" => Some(Dtype::W8a8),
         other => Dtype::from_id(other),
     }

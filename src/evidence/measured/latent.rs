@@ -1,4 +1,4 @@
-//! Measured latent attention: the kernel, the batched products around it, dense and sparse blocks.
+//! Measured latent attention: the kernel, the batched GEMMs around it, and dense and sparse blocks.
 
 use std::collections::HashMap;
 
@@ -115,7 +115,7 @@ struct BmmRow<'t> {
     heads: u64,
 }
 
-/// Visits the batched products: `pre` into the latents, `post` out of them.
+/// Visits the batched GEMMs: `pre` into the latents, `post` out of them.
 pub(super) fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |run, BmmRow { stage, dtype, tokens, heads }| {
         let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
@@ -156,7 +156,7 @@ impl BlockRow<'_> {
 
 /// Visits the rows of one phase of dense or sparse blocks.
 pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    // Models of one shape are one point.
+    // Models of the same shape count as one point.
     let shared = |run: &RowSource, row: &BlockRow| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];
         let sizes = [row.batch, row.heads, row.q_len];

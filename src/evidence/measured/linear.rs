@@ -9,7 +9,7 @@ use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{CausalConv, DeltaRule, Op, Phase, Sequences};
 
-/// The version of SGLang whose convolutions were still CUDA kernels, as wide as the keys, like TensorRT-LLM's.
+/// The SGLang version whose convolutions were still CUDA kernels, as wide as the keys, like TensorRT-LLM's.
 const CUDA_CONVOLUTION: &str = "0.5.10";
 
 #[derive(Deserialize)]

@@ -50,9 +50,9 @@ pub struct MeasuredCall {
     pub dtype: Dtype,
     pub op: Op,
     pub micros: f64,
-    /// What the GPU drew meanwhile, in the tables of `power/`.
+    /// The power that the GPU drew meanwhile, from the tables of `power/`.
     pub watts: Option<f64>,
-    /// Sibling GPUs contradict it beyond what their records explain.
+    /// Whether sibling GPUs contradict it beyond what their records explain.
     pub suspect: bool,
 }
 

@@ -28,8 +28,8 @@ struct Row<'t> {
     ep: u64,
 }
 
-/// Visits the rows of the reference source's table. Siblings tell where a kernel's tuner fell back on one GPU: a whole layer then
-/// takes several times as long as on the others.
+/// Visits the rows of the reference source's table. Sibling GPUs reveal where a kernel's tuner fell back on one GPU: a
+/// whole layer then takes several times as long as on the others.
 pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let shared = |run: &RowSource, row: &Row| {
         let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = *row;
@@ -68,8 +68,8 @@ const WITHOUT_GATE_PROJECTION: [[u64; 4]; 5] = [
 /// DeepSeek-V3, as `[hidden, inter, topk, experts]`.
 const DEEPSEEK_V3: [u64; 4] = [7168, 2048, 8, 256];
 
-/// Whether the source put its routing scores through DeepSeek-V3's gate: TensorRT-LLM's low-latency lane
-/// always, the other engines for that model. On A100, bf16 and int4, it called the kernels directly.
+/// Whether the source put its routing scores through DeepSeek-V3's gate: on TensorRT-LLM's low-latency path always,
+/// with the other engines for that model. On A100, in bf16 and int4, it called the kernels directly.
 fn grouped_gate(kernel: &str, engine: &str, weights: Dtype, shape: [u64; 4]) -> bool {
     let model =
         shape == DEEPSEEK_V3 && engine != "trtllm" && matches!(weights, Dtype::Fp8Block | Dtype::Nvfp4);
@@ -103,7 +103,7 @@ struct FirstRow<'t> {
     inter: u64,
 }
 
-/// Visits the rows of PipeWeave's table: the first grouped product alone, in bf16, on one GPU.
+/// Visits the rows of PipeWeave's table: the first grouped GEMM alone, in bf16, on one GPU.
 pub(super) fn visit_first(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |mut run, row: FirstRow| {
         let FirstRow { gemm, tokens, experts, topk, hidden, inter } = row;

@@ -1,33 +1,33 @@
-//! Rows that sibling GPUs contradict: GPUs of one architecture whose records hardly differ.
+//! Rows that sibling GPUs contradict. Siblings are GPUs of one architecture whose records hardly differ.
 //!
-//! Some tables of whole blocks were taken on hosts of different speed, or with and without fused kernels,
-//! without a note in the row. If the same call was measured on several siblings, the time that most of them
-//! support counts (of two equally large groups the faster, because a slow host only adds time). Rows that differ
-//! from it by more than the records explain are suspect, and never trained on.
+//! Some tables of whole blocks were measured on hosts of different speed, or with and without fused kernels, and the
+//! rows do not say so. If the same call was measured on several siblings, the time that most of them support counts (of
+//! two equally large groups the faster, because a slow host only adds time). Rows that differ from it by more than the
+//! records explain are suspect and never used for training.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::config::{Arch, Dtype, Gpu, catalog};
 
-/// What a suspect row is called where rows are counted.
+/// The reason under which suspect rows are counted.
 pub const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
 
-/// A number for what tells calls apart, the GPU aside: equal for equal calls.
+/// A hash of everything that distinguishes calls except the GPU: equal for equal calls.
 pub(super) fn point(call: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The least time of each call on each GPU.
+/// The shortest time of each call on each GPU.
 #[derive(Debug, Default)]
 pub(super) struct Siblings {
     calls: HashMap<(u64, Arch), Vec<(&'static Gpu, f64)>>,
 }
 
 impl Siblings {
-    /// Takes one measured time into account; GPUs without a record are nobody's siblings.
+    /// Takes one measured time into account; GPUs without a record have no siblings.
     pub fn add(&mut self, point: u64, gpu: &str, micros: f64) {
         let Some(gpu) = catalog().gpu(gpu) else { return };
         let times = self.calls.entry((point, gpu.arch)).or_default();
@@ -37,7 +37,7 @@ impl Siblings {
         }
     }
 
-    /// Whether the siblings' common time explains this one; a GPU alone agrees with itself.
+    /// Whether the siblings' common time explains this one; a GPU without siblings agrees with itself.
     pub fn agree(&self, point: u64, gpu: &str, micros: f64) -> bool {
         let Some(gpu) = catalog().gpu(gpu) else { return true };
         let Some(times) = self.calls.get(&(point, gpu.arch)) else { return true };

@@ -10,8 +10,8 @@ use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Op;
 
-/// What tables state about a row besides the call itself. The reference source's tables name engines, the others their
-/// source.
+/// What tables state about a row besides the call itself. The reference source's tables name engines, the others name
+/// their source.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct RowSource<'t> {
     #[serde(default = "reference")]
@@ -31,7 +31,8 @@ fn reference() -> &'static str {
     REFERENCE_SOURCE
 }
 
-/// A call, the format its table gives, and its run as it is to be known; or why it is left out.
+/// A call, the format its table gives, and the run with its engine and kernel as the models know them; or why the row
+/// is left out.
 pub(super) type Call<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
 
 /// Visits rows as `call` reads them.
@@ -47,7 +48,8 @@ pub(super) fn visit<'t, R: Deserialize<'t>>(
     Ok(())
 }
 
-/// Visits rows, those that sibling GPUs contradict as suspect; `point` gives what siblings share of a call.
+/// Visits rows, marking those that sibling GPUs contradict as suspect; `point` gives the part of a call that siblings
+/// share.
 pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,

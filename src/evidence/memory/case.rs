@@ -21,7 +21,7 @@ const GPUS: [(&str, &str, Option<f64>); 7] = [
     ("rtx-a4000", "rtx-a6000", Some(15.74)),
 ];
 
-/// How far the logged parts may differ from the share of memory that they should fill.
+/// How far the sum of the logged parts may differ from the share of memory that they should fill.
 const TOLERATED_SHARE: f64 = 0.01;
 
 /// The start predicted with the defaults of its engine's version.
@@ -63,7 +63,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         ..bare
     };
     let memory = memory_of(&setup).map_err(|issues| cases::texts(&issues))?;
-    // Without the length that the server was asked for, a token is room enough.
+    // If the requested length is unknown, room for one token is enough.
     let sequence = f64::from(case.max_model_len.unwrap_or(1));
     let room = memory.kv_room - memory.missing;
     let needed = memory.kv_per_token * sequence;
@@ -102,7 +102,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     })
 }
 
-/// The format of the weights: a published checkpoint's own where the log's word is a wider one, which it cannot have.
+/// The format of the weights. If the log names a wider format than a published checkpoint has, the checkpoint's own.
 fn weights(case: &StartCase, model: &Model, assumed: &mut Vec<String>) -> Result<Dtype, String> {
     let named = format(&case.weights)?;
     if case.model != model.name || model.weights.bytes() >= named.bytes() {
@@ -128,8 +128,8 @@ fn engine(catalog: &Catalog, case: &StartCase, assumed: &mut Vec<String>) -> Res
     Ok(Engine { version, ..engine.clone() })
 }
 
-/// The share that is kept, and why the logged parts cannot all be true, if they cannot. Where a log gives every part,
-/// their sum tells the share.
+/// The memory share that the run used, and why the logged parts cannot all be true, if they cannot. If a log gives
+/// every part, their sum determines the share.
 fn share(
     case: &StartCase,
     engine: &Engine,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use case::compare;
 
-/// One start as its log tells it.
+/// One start as reported by its log.
 #[derive(Debug, Clone, Deserialize)]
 pub struct StartCase {
     pub id: String,
@@ -36,37 +36,37 @@ pub struct StartCase {
     pub enforce_eager: bool,
     #[serde(flatten)]
     pub logged: Sizes,
-    /// Logged tokens are derived: layers keep unlike lengths.
+    /// Whether the logged tokens are derived, because layers keep different lengths.
     pub hybrid_kv: bool,
     pub failed_start: bool,
     #[serde(default)]
     pub note: String,
 }
 
-/// What a log prints, or a prediction of it: of the fullest GPU, tokens of a replica.
+/// The figures that a log prints, or their prediction: for the fullest GPU, with the tokens of a replica.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sizes {
     pub weights_gib: Option<f64>,
     pub activation_gib: Option<f64>,
     #[serde(alias = "non_torch_gib")]
     pub reserve_gib: Option<f64>,
-    /// Below zero where nothing is left.
+    /// Negative if nothing is left.
     pub available_kv_gib: Option<f64>,
     pub kv_tokens: Option<f64>,
     #[serde(skip_deserializing)]
     pub starts: bool,
 }
 
-/// One start beside its prediction.
+/// One start and its prediction.
 #[derive(Debug, Clone, Serialize)]
 pub struct ComparedStart {
     pub id: String,
     pub engine: String,
     pub model: String,
     pub gpu: String,
-    /// What the log leaves open and was taken, one sentence each.
+    /// What the log leaves open and was assumed, one sentence each.
     pub assumed: Vec<String>,
-    /// Logged parts that cannot all be true.
+    /// Why the logged parts cannot all be true, if they cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradiction: Option<String>,
     pub hybrid_kv: bool,

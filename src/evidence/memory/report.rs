@@ -8,7 +8,7 @@ use super::{ComparedStart, Sizes};
 use crate::evidence::compared::Skipped;
 use crate::evidence::errors::{Errors, grouped, quantile};
 
-/// Room within this many GiB or per cent of the logged one counts as right.
+/// Predicted room within this many GiB or per cent of the logged room counts as correct.
 const NEAR_GIB: f64 = 1.0;
 const NEAR_PERCENT: f64 = 5.0;
 
@@ -30,7 +30,7 @@ pub struct Verdict {
     pub right: usize,
     pub of: usize,
     pub wrong: Vec<String>,
-    /// Those of them whose prediction warned that it might be wrong.
+    /// Those of the wrong ones whose prediction warned that it might be wrong.
     pub wrong_near_edge: Vec<String>,
 }
 

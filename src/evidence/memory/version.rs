@@ -1,9 +1,9 @@
-//! The version an engine had, where its log does not print one.
+//! The version of an engine whose log does not print it.
 
 use super::StartCase;
 use crate::config::Version;
 
-/// First numbers of threads after a release, by repository.
+/// The first thread number after each release, by repository.
 const THREADS: [(&str, &[(u32, &str)]); 2] = [
     (
         "vllm-project/vllm#",
@@ -19,7 +19,7 @@ const THREADS: [(&str, &[(u32, &str)]); 2] = [
     ("NVIDIA/TensorRT-LLM#", &[(0, "0.5.0"), (9_000, "1.1.0")]),
 ];
 
-/// The version, and how it is known if the log does not print it; none if nothing tells.
+/// The version, and how it is known if the log does not print it; `None` if it cannot be told.
 pub fn version(case: &StartCase) -> Option<(Version, Option<String>)> {
     if let Some(printed) = &case.engine_version {
         return Some((printed.clone(), None));

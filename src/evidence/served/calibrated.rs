@@ -85,8 +85,8 @@ pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) ->
     Ok(corrected(calibration, (&at, others), simulate, (closed, &measured))?.0)
 }
 
-/// A run's calibrated prediction from the known runs used, with its measurement and bands. `closed` is the output
-/// length of a closed loop.
+/// A run's prediction calibrated on the known runs that are used, with its measurement and bands. `closed` is the
+/// output length of a closed loop.
 pub fn corrected(
     calibration: &Calibration,
     (at, asked): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),

@@ -1,4 +1,4 @@
-//! The time of a separate draft model. Launches state only its name and how often it runs in a step.
+//! The time of a separate draft model, of which launches state only the name and how often it runs per step.
 
 pub(super) use crate::config::catalog::numbers::drafting::constants;
 use crate::config::catalog::physics;

@@ -1,11 +1,12 @@
-//! Lengths of the requests of a run: as drawn, the longest, and on average.
+//! Lengths of the requests of a run: drawn ones, their maximum and their mean.
 
 use super::numpy;
 use crate::config::{Lengths, Scenario, Workload};
 use crate::serving::sim::Request;
 use crate::units::significant;
 
-/// `count` requests whose prompts and outputs are drawn between these shares of `nominal`, or all as long as that.
+/// `count` requests whose prompts and outputs are drawn between these shares of `nominal`, or that all have these
+/// lengths.
 pub fn requests(count: u32, nominal: (u32, u32), range: Option<[f64; 2]>, seed: u32) -> Vec<Request> {
     match range {
         Some(range) => numpy::requests(count, nominal, range, seed),
@@ -19,7 +20,7 @@ pub fn longest(requests: &[Request]) -> (u32, u32) {
     (most(|one| one.prompt), most(|one| one.output))
 }
 
-/// Tokens of a prompt and of an output on average.
+/// Mean tokens of a prompt and of an output.
 pub fn means(requests: &[Request]) -> (u32, u32) {
     let mean = |of: fn(&Request) -> u32| {
         let sum: f64 = requests.iter().map(|one| f64::from(of(one))).sum();
@@ -28,7 +29,7 @@ pub fn means(requests: &[Request]) -> (u32, u32) {
     (mean(|one| one.prompt), mean(|one| one.output))
 }
 
-/// The scenario with the lengths that a client draws evenly between two shares of those asked for.
+/// The scenario with lengths that a client draws uniformly between two shares of the requested ones.
 pub fn drawn(scenario: Scenario, [least, most]: [f64; 2]) -> Scenario {
     let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
     let isl = match scenario.workload.isl {

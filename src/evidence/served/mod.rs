@@ -1,4 +1,4 @@
-//! Measured runs of servers, run again in the simulator.
+//! Measured server runs, replayed in the simulator.
 
 pub mod calibrated;
 mod drafting;
@@ -39,7 +39,7 @@ pub struct ServedRun {
     pub extent: Extent,
     /// Seconds that a separate draft model adds to each decode step.
     drafting: f64,
-    /// As near as a link comes to it.
+    /// The link closest to it.
     pub link: String,
 }
 
@@ -63,7 +63,7 @@ impl ServedRun {
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
         let (prompt, output) = lengths::longest(&sent.requests);
         let extent = match case.published {
-            // The nominal lengths are the longest, or a little more.
+            // The nominal lengths are the maximum, or slightly more.
             None => replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl),
             Some(_) => replica::extent(&setup, sent.at_once, prompt, output),
         };
@@ -80,7 +80,7 @@ impl ServedRun {
         (self.table_key(), &self.setup, &self.extent)
     }
 
-    /// Runs of the same kernels: one table serves them all.
+    /// Equal for runs of the same kernels: one table serves them all.
     pub fn table_key(&self) -> String {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
@@ -97,8 +97,8 @@ impl ServedRun {
         )
     }
 
-    /// The run's means at these step times; of a server kept full, those while it was. With the requests under way in
-    /// a replica on average.
+    /// The run's means at these step times (for a server kept full, only while it was full), and the mean number of
+    /// requests in flight per replica.
     pub fn simulate(&self, cost: &dyn StepCost, wait: f64) -> Result<(Times, f64), String> {
         let sampling = self.sent.sampling_ns * 1e-9 * f64::from(self.setup.model.vocab);
         let (start, drafting) = (self.launch.cold_start, self.drafting);
@@ -129,7 +129,7 @@ impl ServedRun {
     }
 }
 
-/// Joules that the steps of a run had spent by `time`, beyond idling.
+/// Joules that the steps of a run had used by `time`, beyond idle power.
 fn joules_at(outcome: &Outcome, time: f64) -> f64 {
     let moments = &outcome.timeline;
     let after = moments.partition_point(|moment| moment.time <= time);
@@ -142,15 +142,15 @@ fn joules_at(outcome: &Outcome, time: f64) -> f64 {
     }
 }
 
-/// Step times of a server that is not warm, or that draws tokens by more than the largest logit.
+/// Step times of a server that is not warm, or whose sampling does more than take the largest logit.
 struct AsServed<'a> {
     cost: &'a dyn StepCost,
     start: Option<ColdStart>,
-    /// The step that compiles is still to come.
+    /// Whether the step that compiles has not run yet.
     due: Cell<bool>,
-    /// Seconds a sequence that decodes.
+    /// Seconds per decoding sequence.
     sampling: f64,
-    /// Seconds a step that decodes.
+    /// Seconds per step that decodes.
     drafting: f64,
 }
 
@@ -179,8 +179,8 @@ impl StepCost for AsServed<'_> {
     }
 }
 
-/// What each sequence of a step costs the host of an engine that is called in its own process and decides nothing ahead,
-/// in µs. vLLM's scheduler, sampler and detokeniser are Python there too; the others' were not seen to take any.
+/// The host time per sequence of a step, in µs, for an engine that is called in its own process and schedules nothing
+/// ahead. vLLM's scheduler, sampler and detokeniser are Python there too; no such time was seen for the other engines.
 pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
     let known = catalog.engine(engine).filter(|engine| engine.id == "vllm");
     known.map_or(Figure(Some(0.0), String::new()), |engine| engine.host.sequence_us.clone())
@@ -212,8 +212,8 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
     setup
 }
 
-/// Uses SGLang's Triton attention kernels if the launch names them: the only kernels measured separately that are no
-/// GPU's default.
+/// Uses SGLang's Triton attention kernels if the launch names them: the only separately measured kernels that are not
+/// the default of any GPU.
 fn name_attention(setup: &mut Setup, launch: &LaunchSettings) {
     let triton = launch.attention.as_deref() == Some("triton");
     if setup.engine.id != "sglang" || !triton {
@@ -257,10 +257,10 @@ fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &Se
         cached_share,
         kv_tokens: (policy.kv_tokens as f64 * wider) as u64,
         admission_delay: policy.admission_delay + launch.template_s,
-        // What the API server takes for a request was read off bursts, so that it holds the template already.
+        // The API server's time per request was read off bursts, so it already includes the template.
         admission_interval: policy.admission_interval.max(launch.template_s),
         admission_together: launch.template_s > 0.0,
-        // What is preempted keeps its blocks until others take them.
+        // A preempted sequence keeps its blocks until others take them.
         history_cached: if launch.prefix_cache { 1.0 } else { 0.0 },
         kv_block: launch.kv_block_tokens.unwrap_or(policy.kv_block),
         preempt: match launch.conservativeness {
@@ -271,7 +271,7 @@ fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &Se
     }
 }
 
-/// Share of the prompts' tokens that the prefix cache holds, where few prompts are sent over and over.
+/// Share of the prompts' tokens that the prefix cache holds if few distinct prompts are sent repeatedly.
 ///
 /// A prompt misses the first time it is sent, unless the warm-up sent it. Whatever running sequences leave of the KV
 /// cache holds as many prompts as fit; they are sent in random order, so which ones does not matter.

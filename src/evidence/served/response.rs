@@ -12,7 +12,7 @@ use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, ServedCase};
 use crate::evidence::compared::{Skipped, Times};
 
-/// A run beside its measurement, and its response to longer steps.
+/// A run with its measurement, and its response to longer steps.
 #[derive(Debug, Clone, Serialize)]
 pub struct Response {
     pub id: String,
@@ -73,8 +73,8 @@ fn response(
     })
 }
 
-/// Where a measured run stands: its version is that of its engine and not of the catalog's, its lengths are those
-/// that were sent.
+/// The calibration point of a measured run: its version is that of the engine that ran, not the catalog's, and its
+/// lengths are those that were sent.
 pub fn point(case: &ServedCase, run: &ServedRun, in_flight: f64) -> ConfigPoint {
     let (prompt, output) = means(&run.sent.requests);
     ConfigPoint {

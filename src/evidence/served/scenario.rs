@@ -34,7 +34,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         },
         overrides: Overrides {
             token_budget: Some(launch.token_budget),
-            // Without a limit of its own the run is bounded by its clients.
+            // If no limit is set, the run is limited by its clients.
             max_seqs: launch.max_seqs,
             memory_share: launch.memory_share,
             ..Overrides::default()
@@ -44,7 +44,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
     })
 }
 
-/// The same with the lengths that its client drew: uniformly between two shares of those asked for, or their means.
+/// The same with the lengths that its client drew: uniformly between two shares of the requested ones, or their means.
 pub fn as_sent(
     scenario: Scenario,
     case: &ServedCase,
@@ -62,8 +62,8 @@ pub fn as_sent(
     }
 }
 
-/// The checkpoint's format: that of its name, or else as the source labels it. Sources label FP8 checkpoints alike,
-/// whatever their scales, and 4-bit integers by their use.
+/// The checkpoint's format: that of its name, or else the source's label. Sources give FP8 checkpoints the same label
+/// whatever their scales, and label 4-bit integers by their use.
 pub(super) fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) -> Result<Dtype, String> {
     let of_experts = case.moe_precision.as_deref().unwrap_or_default();
     match case.precision.as_str() {

@@ -14,16 +14,16 @@ use crate::serving::sim::{Arrivals, Policy, Request, Served};
 pub struct SentRequests {
     pub requests: Vec<Request>,
     pub arrivals: Arrivals,
-    /// Requests under way at once, at most.
+    /// Maximum requests in flight.
     pub at_once: u32,
-    /// Places of a server that is kept full; none of others.
+    /// Slots of a server that is kept full; `None` for other servers.
     pub full: Option<u32>,
     pub prefixes: Option<Prefixes>,
-    /// What drawing a token takes for each entry of the vocabulary, in ns, beyond taking the largest.
+    /// Time to sample a token per entry of the vocabulary, in ns, beyond taking the largest logit.
     pub sampling_ns: f64,
 }
 
-/// What prompts of a data set have in common, as the source's client sends them.
+/// The prefixes that prompts of a data set share, as the source's client sends them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prefixes {
     /// Share of a prompt that it has in common with the previous turn, sent just before.
@@ -62,7 +62,7 @@ impl SentRequests {
         let full = (case.kind == LoadKind::SteadyState).then_some(published.max_num_seqs).flatten();
         let count = match (published.prompts, &published.lengths, full) {
             (_, LengthSource::Histogram { counts, .. }, Some(places)) => {
-                // The last of them only empty the places.
+                // The last of them are only served while slots run empty.
                 counts.iter().sum::<u32>().max(places.saturating_add(2))
             }
             (Some(prompts), ..) => prompts,
@@ -87,13 +87,13 @@ impl SentRequests {
             LengthSource::Histogram { task, .. } => Some(prefixes_of(task)),
             _ => None,
         };
-        // The client of those data sets asks for the most probable 95 %.
+        // The client of those data sets samples with top-p 0.95.
         let sampling_ns = if prefixes.is_some() { constants().top_p_ns } else { 0.0 };
         let requests = as_printed(case, published, count)?;
         Ok(Self { requests, arrivals, at_once: clients, full, prefixes, sampling_ns })
     }
 
-    /// The nearest load that a scenario can have.
+    /// The closest load that a scenario can express.
     pub fn load(&self) -> Load {
         match &self.arrivals {
             Arrivals::Rate { per_s, .. } => Load::Rate(*per_s),
@@ -160,7 +160,7 @@ fn prefixes_of(task: &str) -> Prefixes {
     Prefixes { turns, distinct: distinct as u32 }
 }
 
-/// A length of the histogram, evenly within its bin.
+/// A length drawn from the histogram, uniform within its bin.
 fn from_bins(edges: &[f64], counts: &[u32], total: f64, random: &mut SplitMix64) -> u32 {
     let mut at = random.uniform() * total;
     let within = random.uniform();
@@ -189,7 +189,7 @@ pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
     served.iter().map(tokens).sum::<f64>() / (end - begin)
 }
 
-/// When the server became full, and when places began to stay empty.
+/// When the server became full, and when slots began to stay empty.
 pub fn while_full(served: &[Served], places: usize) -> (f64, f64) {
     let mut firsts: Vec<f64> = served.iter().map(|one| one.first).collect();
     let mut lasts: Vec<f64> = served.iter().map(|one| one.last).collect();

@@ -16,7 +16,7 @@ pub struct Tables {
     pub roofline: StepTable,
 }
 
-/// One table for each key, as large as the largest run with that key needs it.
+/// One table per key, as large as the largest run with that key requires.
 pub fn tables<'a>(
     runs: impl Iterator<Item = (String, &'a Setup, &'a Extent)>,
     ask: &Ask<'_>,
@@ -36,7 +36,7 @@ pub fn tables<'a>(
     on_all_cores(&wanted, table).into_iter().collect()
 }
 
-/// What `of` makes of each, in order, on all cores; those of which it makes nothing by `id`.
+/// The results of `of`, in order, computed on all cores; those it has no result for by `id`.
 pub fn attempted<T: Sync, R: Send>(
     all: &[T],
     id: impl Fn(&T) -> &String,
@@ -45,7 +45,7 @@ pub fn attempted<T: Sync, R: Send>(
     parted(all.iter().map(id).zip(on_all_cores(all, of)))
 }
 
-/// What `of` makes of each, in order, worked out on all cores.
+/// The results of `of`, in order, computed on all cores.
 pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let next = AtomicUsize::new(0);

@@ -8,22 +8,22 @@ use crate::config::{Field, Load, Shape, Workload};
 use crate::find::layouts::ALL;
 use crate::units::significant;
 
-/// What there may be the most of: the load, and words for it.
+/// Words for a load, of which the most can be asked.
 const LOADS: [&str; 7] = ["load", "rate", "throughput", "traffic", "users", "clients", "sessions"];
-/// Words for lengths that are said before them: `prompts of 3k tokens`.
+/// Words for lengths that precede them: `prompts of 3k tokens`.
 const PROMPTS: [&str; 2] = ["prompts", "inputs"];
 const ANSWERS: [&str; 4] = ["answer", "answers", "outputs", "responses"];
-/// Words for the largest, of a load or of what follows.
+/// Words that ask for the largest load, or limit what follows.
 const LARGEST: [&str; 3] = ["max", "maximum", "most"];
 /// Degrees of parallelism.
 const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
-/// What makes a rate one of each client, and words before such a rate.
+/// The word that makes a rate one per client, and words that precede such a rate.
 pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
 /// Digits of a rate by the minute.
 const DIGITS: i32 = 6;
 
-/// Reads the phrase that begins with `word`. What it sets; `None` if it is not understood.
+/// Reads the phrase that begins with `word`. Returns what it sets; `None` if it is not understood.
 pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     if LARGEST.contains(&word) {
         let kind = match words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned())).as_deref() {
@@ -84,7 +84,7 @@ fn of_each(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     }
 }
 
-/// The rate of all clients of whom each sends this many requests per second.
+/// The rate of all clients if each sends this many requests per second.
 fn by_all(each: f64, said: &mut Said) -> Option<Field> {
     let load = &mut said.link.scenario.workload.load;
     let Load::Concurrency(clients) = *load else { return None };
@@ -92,7 +92,7 @@ fn by_all(each: f64, said: &mut Said) -> Option<Field> {
         return None;
     }
     *load = Load::Rate(significant(f64::from(clients) * each, DIGITS));
-    // One load, said in two parts.
+    // One load, stated in two parts.
     said.stated.retain(|(field, _)| *field != Field::Load);
     Some(Field::Load)
 }
@@ -146,7 +146,7 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     set(number, unit, said)
 }
 
-/// The load of prompts that are there at once.
+/// The load for prompts that all arrive at once.
 fn queue(word: &str) -> Option<Field> {
     match word {
         "offline" => Some(Field::Offline),
@@ -207,7 +207,7 @@ fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
     Some(Field::Load)
 }
 
-/// Prefill and decode on workers of their own, prompts at once, pauses, drafts, a power cap, degrees, the shape of lengths.
+/// Disaggregated serving, prompts at once, pauses, drafts, a power cap, degrees, the shape of lengths.
 fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     let degree = |field: &Field| Some((*field, word.strip_prefix(field.id())?));
     let (field, value) = match word {

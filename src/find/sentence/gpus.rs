@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 
 use crate::config::catalog::catalog;
 
-/// The text with the ids of these GPUs in place of their names.
+/// The text with these GPUs' names replaced by their ids.
 pub fn by_id(text: &str) -> String {
     let gpus = catalog().gpus.gpus.iter();
     let names =
         gpus.flat_map(|gpu| [gpu.name.to_lowercase(), gpu.id.replace('-', " ")].map(|name| (name, &*gpu.id)));
     let mut names: Vec<(String, &str)> = names.filter(|(name, _)| name.contains(' ')).collect();
-    // One may begin another: `RTX 4080`, `RTX 4080 SUPER`.
+    // One name may be the beginning of another: `RTX 4080`, `RTX 4080 SUPER`.
     names.sort_by_key(|(name, _)| Reverse(name.len()));
     names.into_iter().fold(text.to_owned(), |text, (name, id)| replaced(&text, &name, id))
 }

@@ -10,12 +10,12 @@ use crate::config::{Dtype, Field, Issue, excerpt};
 /// Words between a GPU and its price.
 const COSTS: [&str; 6] = ["at", "@", "costs", "cost", "price", "is"];
 const PRICES: [&str; 4] = ["prices", "price", "pricing", "priced"];
-/// Terms of prices, of every GPU.
+/// Price terms that apply to every GPU.
 const TERMS: [&str; 2] = ["reserved", "on_demand"];
 const A_GPU_HOUR: [&str; 9] =
     ["/h", "/hr", "/hour", "/gpu-hour", "/gpu-h", "/gpu/h", "/gpu/hr", "/gpu/hour", "/gpu"];
 
-/// Reads the phrase that begins with `word`. What it sets; `None` if it is not understood.
+/// Reads the phrase that begins with `word`. Returns what it sets; `None` if it is not understood.
 pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     if is_not(word) {
         return not(word, words, said);
@@ -50,7 +50,7 @@ pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     all.first().map(|(field, _)| *field)
 }
 
-/// `8 h100-sxm`: as many as there are of each type of this name.
+/// `8 h100-sxm`: the number of GPUs available of each type with this name.
 pub fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
     let (name, types) = words.next_as(|word| {
         Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
@@ -67,7 +67,7 @@ pub fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
     Some(Field::Owned)
 }
 
-/// `h100 at $2/h` is the price of the GPU; a budget follows other words, or a comma.
+/// `h100 at $2/h` states the price of the GPU; a budget follows other words, or a comma.
 fn price(name: &str, types: &[&str], words: &mut Words, said: &mut Said) {
     let from = words.at;
     let is_priced = words.next_if(&COSTS);
@@ -110,7 +110,7 @@ fn dollars(words: &mut Words) -> Option<f64> {
     }
     words.next_if(&A_GPU_HOUR);
     words.next_if(&["each"]);
-    // The terms that a stated price is from say nothing more.
+    // Terms such as these add nothing to a stated price.
     words.next_if(&TERMS);
     Some(number)
 }
@@ -136,7 +136,7 @@ fn kv(word: &str) -> Option<&'static str> {
     Dtype::from_id(word).filter(|format| KV_FORMATS.contains(format)).map(Dtype::id)
 }
 
-/// Whether the format before is that of the KV cache: `fp8 kv cache`, not `int4 kv fp8`.
+/// Whether the preceding format is that of the KV cache: `fp8 kv cache`, not `int4 kv fp8`.
 fn of_kv(words: &mut Words) -> bool {
     let from = words.at;
     let is_kv = words.next_as(|word| is_kv(word).then_some(())).is_some();
@@ -147,7 +147,7 @@ fn of_kv(words: &mut Words) -> bool {
     is_kv && !has_own
 }
 
-/// The GPUs, engines or formats of this name.
+/// The GPUs, engines or formats with this name.
 pub fn wishes(word: &str) -> Vec<(Field, &'static str)> {
     let catalog = catalog();
     let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));

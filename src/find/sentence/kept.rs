@@ -1,14 +1,14 @@
-//! What a request leaves as it was asked before, which its line does not show.
+//! What a new line leaves unchanged from the previous request without showing it.
 
 use crate::config::link::{BY_GPU, Find, Link, VARIES};
 use crate::config::{Field, Issue, Scenario, excerpt};
 
 const LIMITS: [Field; 3] = [Field::SloTtft, Field::SloTpot, Field::SloE2e];
-/// Of the prompts and answers, if they are not the usual ones.
+/// The lengths of prompts and answers, if they are not the defaults.
 const LENGTHS: [Field; 3] = [Field::Isl, Field::Osl, Field::Shape];
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
-/// The lengths and limits of `link`, and the wishes of `before` that the line does not state, in a note.
+/// The lengths and limits of `link`, and the restrictions of `before` that the line does not state, in a note.
 pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Option<Issue> {
     let limit = |field: Field| {
         let input = field.input();

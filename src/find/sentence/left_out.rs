@@ -1,11 +1,11 @@
-//! What a request leaves out: `without b200 and vllm`.
+//! What a request excludes: `without b200 and vllm`.
 
 use super::hardware::wishes;
 use super::{BREAK, FILLERS, Said, Words, quoted};
 use crate::config::{Field, Issue, excerpt};
 use crate::find::layouts;
 
-/// Words before what is not to be tried.
+/// Words that precede an exclusion.
 const NOT: [&str; 20] = [
     "without",
     "w/o",
@@ -29,7 +29,7 @@ const NOT: [&str; 20] = [
     "but",
 ];
 
-/// Whether what follows `word` is not to be tried.
+/// Whether `word` begins an exclusion.
 pub fn is_not(word: &str) -> bool {
     NOT.contains(&word) || word.ends_with("n't")
 }
@@ -37,8 +37,8 @@ pub fn is_not(word: &str) -> bool {
 fn another(words: &mut Words) -> bool {
     words.next_as(|word| is_not(word).then_some(())).is_some()
 }
-/// What follows is not to be tried: GPUs and engines, up to the end of the clause. Anything else would be dropped, or
-/// asked for in place of left out.
+/// Reads an exclusion: GPUs and engines, up to the end of the clause. Anything else would be dropped, or be requested
+/// instead of excluded.
 pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     let from = words.at - 1;
     let mut known = Vec::new();
@@ -59,7 +59,7 @@ pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             None => break,
         }
     }
-    // `fast but cheap` leaves nothing out.
+    // `fast but cheap` excludes nothing.
     if is_but && known.is_empty() {
         return None;
     }
@@ -93,7 +93,7 @@ pub fn wanted(phrase: &str) -> String {
 }
 
 impl Said {
-    /// Takes what is not to be tried off what is named, or off all there is.
+    /// Removes exclusions from what is named or, if nothing is named, from everything there is.
     ///
     /// # Errors
     /// If nothing is left.

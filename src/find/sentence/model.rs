@@ -6,7 +6,7 @@ use super::{BREAK, FILLERS, SEPARATORS, Said, Unit};
 use crate::config::names::{begins_name, resolve, search, spoken};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
-/// Words of a request that no name of a model has.
+/// Words of a request that occur in no model's name.
 const OTHERS: [&str; 19] = [
     "ttft",
     "tpot",
@@ -28,10 +28,10 @@ const OTHERS: [&str; 19] = [
     "prices",
     "kv",
 ];
-/// Most other models named beside the one taken.
+/// How many other models are named along with the chosen one, at most.
 const NAMED: usize = 3;
 
-/// Sets the models named in `text`, of which the last counts. Returns the rest of the text.
+/// Sets the model named in `text`; if there are several, the last one counts. Returns the rest of the text.
 ///
 /// # Errors
 /// A name that the catalog does not have, with similar ones: another model would mislead.
@@ -61,7 +61,7 @@ pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
             said.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
             said.link.scenario.weights = taken.weights;
         }
-        // What belongs to one clause does not continue in the next.
+        // A name does not continue in the next clause.
         rest.push(BREAK);
     }
     Ok(rest.join(" "))
@@ -77,7 +77,7 @@ struct Taken {
     issues: Vec<Issue>,
 }
 
-/// The words from the first on that may be one name.
+/// The words from the first one on that may form one name.
 fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let may_be = |(at, word): (usize, &&str)| {
         let word = word.to_lowercase();
@@ -99,7 +99,7 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     &words[..length]
 }
 
-/// Whether a number before this word counts it: `8 h100`, `4 x`, `64 sessions`.
+/// Whether a number before this word is its count: `8 h100`, `4 x`, `64 sessions`.
 pub fn is_counted(word: &str) -> bool {
     is_unit(word)
         || !wishes(word).is_empty()
@@ -136,17 +136,17 @@ fn is_part(word: &str) -> bool {
     is_mixed && search(&[word]).into_iter().any(has)
 }
 
-/// `claude-3`, `some/Model-7B`: like a published name, whether or not there is one.
+/// `claude-3`, `some/Model-7B`: written like a published name, whether or not the catalog has it.
 fn looks_named(word: &str) -> bool {
     let head = word.split(['-', '/']).next().unwrap_or_default();
     let is_word = head.len() > 3 && head.chars().all(|letter| letter.is_ascii_alphabetic());
     is_word && head.len() < word.len() && word.contains(|letter: char| letter.is_ascii_digit())
 }
 
-/// The model that as many of these words as possible name, and how many they are.
+/// The model named by as many of these words as possible, and how many these are.
 ///
 /// # Errors
-/// If the words, or a size or version after them, name none of the catalog.
+/// If the words, or a size or version after them, match no model of the catalog.
 fn named(words: &[&str]) -> Result<Option<(usize, Taken)>, Issue> {
     let found = (1..=words.len()).rev().find_map(|length| Some((length, find(&words[..length])?)));
     let is_number = |word: &&&str| word.parse::<f64>().is_ok();
@@ -177,7 +177,7 @@ fn find(words: &[&str]) -> Option<Taken> {
     Some(Taken { model, weights: None, issues: vec![Issue::note(Field::Model, text)] })
 }
 
-/// That there is no such model, with those of the same family where no name is alike.
+/// The error for a model that the catalog lacks, with those of the same family if no name is similar.
 fn unknown(name: &str) -> Issue {
     let text = resolve(name).err().unwrap_or_default();
     let small = name.to_lowercase();

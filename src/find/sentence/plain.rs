@@ -1,10 +1,11 @@
-//! A text as the parser takes it: sentences as clauses, numbers in digits, phrases in the words that it knows.
+//! Normalises a text for the parser: sentences become clauses, number words digits, and phrases the words that it
+//! knows.
 
 use super::gpus::replaced;
 use super::model::is_counted;
 use super::words::SEPARATORS;
 
-/// What people say, and what is read for it.
+/// What people write, and how it is read.
 const SAID: [(&str, &str); 10] = [
     ("no more than", "under"),
     ("not more than", "under"),
@@ -17,7 +18,7 @@ const SAID: [(&str, &str); 10] = [
     ("anything but", "except"),
     ("on demand", "on_demand"),
 ];
-/// How rates and prices are said, and written.
+/// Ways to write rates and prices, and their standard form.
 const PER: [(&str, &str); 9] = [
     (" per ", "/"),
     (" a second", "/s"),
@@ -55,7 +56,7 @@ const ONES: [&str; 21] = [
 ];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// The text with marks of sentences as separators, and the words above replaced.
+/// The text with punctuation marks as separators, and the words above replaced.
 pub fn plain(text: &str) -> String {
     let text = PER.iter().fold(clauses(text), |text, (said, written)| text.replace(said, written));
     let text = SAID.iter().fold(text, |text, (said, read)| replaced(&text, said, read));
@@ -80,7 +81,7 @@ fn clauses(text: &str) -> String {
     all
 }
 
-/// Number words before what they count: `twenty requests/s`.
+/// Replaces number words before what they count: `twenty requests/s`.
 fn in_digits(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let written = |(at, word): (usize, &&str)| {

@@ -1,10 +1,10 @@
-//! What a sentence states, and how it replaces what was asked before.
+//! What a sentence states, and how it replaces the previous request.
 
 use super::kept;
 use crate::config::link::{Find, Link, exclude};
 use crate::config::{Field, Issue, Slos, excerpt};
 
-/// What one text sets once.
+/// Fields that one text may set only once.
 const ONCE: [Field; 13] = [
     Field::Model,
     Field::Load,
@@ -21,18 +21,18 @@ const ONCE: [Field; 13] = [
     Field::ThinkTime,
 ];
 
-/// What a text states.
+/// Everything that a text states.
 pub(super) struct Said {
     pub link: Link,
     pub slos: Slos,
     pub find: Find,
-    /// GPUs and engines that are not to be tried.
+    /// Excluded GPUs and engines.
     pub left_out: Vec<(Field, &'static str)>,
-    /// Where an `and` after them leads to: another, or something else.
+    /// The part that an `and` after them leads to: another exclusion, or something else.
     pub left_out_to: Option<usize>,
     /// What is set, with the phrases that set it.
     pub stated: Vec<(Field, String)>,
-    /// What was read, and would mislead in part.
+    /// Phrases that were read but would be misleading if only partly applied.
     pub refused: Vec<String>,
     pub issues: Vec<Issue>,
 }
@@ -53,7 +53,7 @@ impl Said {
     }
 
     /// # Errors
-    /// Only sessions have turns: of another load they would say nothing.
+    /// If turns are stated for a load other than sessions: they would have no effect.
     pub fn of_sessions(&self) -> Result<(), Issue> {
         let of_turns = |(field, _): &&(Field, String)| matches!(field, Field::Turns | Field::ThinkTime);
         match self.stated.iter().find(of_turns) {
@@ -68,7 +68,7 @@ impl Said {
         }
     }
 
-    /// What is stated replaces what was asked before, by kind: hardware, formats, limits, budgets.
+    /// Replaces the previous request by what is stated, kind by kind: hardware, formats, limits, budgets.
     pub fn finish(mut self) -> (Link, Vec<Issue>) {
         const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
         let mut find = self.link.find.take().unwrap_or_default();

@@ -4,13 +4,13 @@ use super::read;
 use crate::config::link::Link;
 use crate::config::{Issue, Scenario};
 
-/// The link of a request, and what there is to say.
+/// The link of a request, and its issues.
 pub fn said(text: &str) -> (String, Vec<Issue>) {
     let (link, issues) = read(text, Link::new(Scenario::default())).expect(text);
     (link.encode(), issues)
 }
 
-/// The link of a request that leaves nothing to say.
+/// The link of a request without issues.
 pub fn link(text: &str) -> String {
     let (link, issues) = said(text);
     assert_eq!(issues, [], "{text}");

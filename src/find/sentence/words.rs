@@ -1,4 +1,4 @@
-//! The words of a text: numbers with what they count, and the phrases that they stand in.
+//! The words of a text: numbers with their units, and the phrases that contain them.
 
 use super::{BREAK, FILLERS};
 use crate::config::link::{pointed, real, ungrouped};
@@ -18,14 +18,14 @@ const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
 const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
 pub const TOKENS: [&str; 2] = ["tokens", "token"];
-/// How fast each user reads.
+/// Units of each user's reading speed.
 const SPEEDS: [&str; 6] =
     ["tokens/s/user", "tokens/second/user", "token/s/user", "tok/s/user", "tps/user", "tokens/sec/user"];
 
-/// What a number before a word is.
+/// What a number before a word means.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unit {
-    /// This many a second.
+    /// This many per second.
     Requests(f64),
     SessionRate(f64),
     Sessions,
@@ -41,14 +41,14 @@ pub enum Unit {
     /// Tokens per second of a user.
     Speed,
     Turns,
-    /// Of what is said later, if at all.
+    /// Depends on what is stated later, if anything.
     Tokens,
-    /// Nothing that a request has: `20 requests`.
+    /// No quantity of a request: `20 requests`.
     Other,
 }
 
 impl Unit {
-    /// Of a word in lower case.
+    /// The unit that a lower-case word names.
     pub fn of(word: &str) -> Option<Self> {
         let (what, time) = word.split_once('/').map_or((word, None), |(what, time)| (what, Some(time)));
         let is = |known: &[&str]| known.contains(&what) && time.is_none();
@@ -84,7 +84,7 @@ impl Unit {
 struct Part {
     /// In lower case.
     text: String,
-    /// The place of its word.
+    /// The position of its word.
     word: usize,
 }
 
@@ -142,7 +142,7 @@ impl Words {
                 self.at += 1;
                 Some(number * each)
             }
-            // A number of something else.
+            // A number with another unit.
             Some(unit) if unit != Unit::Prompt && unit != Unit::Output => None,
             _ => Some(number),
         }
@@ -188,7 +188,7 @@ fn parts(word: &str) -> Vec<String> {
 /// The text without commas between thousands.
 ///
 /// # Errors
-/// A comma that may stand for a decimal point: half of a number would be read as another.
+/// If a comma may stand for a decimal point: half of a number would be read as another number.
 pub fn whole_numbers(text: &str) -> Result<String, Issue> {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let is_part = |letter: char| is_digit(letter) || letter == ',' || letter == '.';
@@ -196,7 +196,7 @@ pub fn whole_numbers(text: &str) -> Result<String, Issue> {
     let mut rest = text;
     while let Some(at) = rest.find(is_digit) {
         let (before, from) = rest.split_at(at);
-        // Digits of a name end with it: `h100,b200`.
+        // Digits at the end of a name end the number: `h100,b200`.
         let in_name = before.ends_with(char::is_alphanumeric);
         let goes_on = |letter: char| if in_name { is_digit(letter) } else { is_part(letter) };
         let end = from.find(|letter: char| !goes_on(letter)).unwrap_or(from.len());

@@ -3,10 +3,10 @@
 //! Engines run it on every rank of the first stage before the prompt's first tokens, in 16 bits, its heads and
 //! columns divided by TP like the model's (vLLM's and SGLang's default).
 //!
-//! Every patch attends to all others of its image or window, but the kernels that were measured are causal. A causal
-//! call of `n` tokens after `n / 2` cached ones multiplies as many pairs (within `1 / 2n`) by the same tiles, so that
-//! one stands for it. Its bytes are more, by the cache that it reads and writes: images of any size are bound by
-//! their FLOP.
+//! Every patch attends to all others of its image or window, but the measured kernels are causal. A causal call of `n`
+//! tokens after `n / 2` cached ones multiplies as many pairs (within `1 / 2n`) in the same tiles, so it stands in for
+//! the call. It moves more bytes, because it reads and writes the cache, but images of any size are bound by their
+//! FLOP.
 
 use super::{ACTIVATION_BYTES, Calls, ElementwiseKind, Layout};
 use crate::config::Dtype;
@@ -74,7 +74,7 @@ impl Calls<'_> {
         self.all_reduce(layers);
     }
 
-    /// Products in pairs, the first divided by its columns and the second by its rows; one without a second is whole.
+    /// GEMMs in pairs, the first sharded by columns and the second by rows; one without a second is not sharded.
     fn project(&mut self, vision: &Vision, tokens: u64) {
         let (count, tp) = (u64::from(vision.projectors), u64::from(self.layout.tp));
         let widths: Vec<u64> = vision.projector.iter().copied().map(u64::from).collect();

@@ -2,8 +2,8 @@
 //!
 //! `t = launch + a * cached bytes / bandwidth + b * FLOP / (sustained clock * peak)`
 //!
-//! Prompts take as long with a sliding window as without: the kernel computes what the window hides. Decode hides its FLOP behind
-//! the bytes. Prefill over cached tokens was not measured; their bytes count as in decode.
+//! Prompts take as long with a sliding window as without one: the kernel also computes the hidden keys. In decode, FLOP
+//! are hidden behind the bytes. Prefill over cached tokens was not measured; their bytes count as in decode.
 
 use super::{Attention, causal_pairs};
 use crate::config::catalog::numbers::xe2_attention::constants;

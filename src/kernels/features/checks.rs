@@ -1,4 +1,4 @@
-//! What tests of feature vectors share.
+//! Helpers shared by the tests of feature vectors.
 
 use crate::config::catalog;
 use crate::kernels::{Family, Kernel, Launch};

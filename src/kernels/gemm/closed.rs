@@ -5,8 +5,8 @@
 //!
 //! `t = launch + a * bytes / bandwidth + b * FLOP / (sustained clock * peak) + c * k`
 //!
-//! `training/closed.py` fits one set of constants per architecture and format. AMD's are of the fastest kernel of each shape without
-//! activation quantisation: what an engine launches may take longer.
+//! `training/closed.py` fits one set of constants per architecture and format. AMD's describe the fastest kernel for
+//! each shape, without activation quantisation: the kernel that an engine launches may take longer.
 
 use super::Gemm;
 use crate::config::catalog::numbers::{cdna, xe2};

@@ -13,12 +13,12 @@ pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];
 const DRAWS: u64 = 8;
 const SEED: u64 = 0x5EED;
 
-/// Loads kept at most: a few of the largest plans' tables.
+/// Maximum number of cached loads: enough for a few of the largest plans' tables.
 const MOST_KEPT: usize = 4096;
 
 thread_local! {
-    /// Random loads by pool and exponent. A plan has many steps with as many tokens, and the next plan the same ones: drawing
-    /// them anew took half of a plan's time.
+    /// Random loads by pool and exponent. Many steps of a plan have the same number of tokens, and so does the next
+    /// plan: drawing their loads again took half of a plan's time.
     static DRAWN: RefCell<FxHashMap<(Pool, u64), ExpertLoad>> = RefCell::default();
 }
 

@@ -1,16 +1,17 @@
-//! How clients begin where it is asked how many a system serves.
+//! How clients start when the question is how many a system can serve.
 //!
-//! A load test starts all of its clients at once, and their prompts meet in one queue, again and again where all answers
-//! are as long. The users of a service know nothing of each other: at any time, some have just asked and others
-//! are nearly done. Clients are like that if they begin slowly, so that those who begin add little to those who return.
+//! A load test starts all of its clients at once, and their prompts meet in one queue, again and again if all answers
+//! have the same length. The users of a service know nothing of each other: at any time, some have just sent a request
+//! and others are nearly done. Clients behave like that if they start slowly, so that those who start add little to
+//! those who return.
 
 use super::{How, Run, Runner};
 use crate::calibration::Factors;
 use crate::config::{Issue, Load, Setup, Start};
 use crate::serving::sim::{Served, Stats};
 
-/// Times from a client's request to its next that all begin over: those who begin are then at most a quarter of those who
-/// return, and most of a run is yet at the full load.
+/// The start of all clients is spread over this many times the interval between two requests of a client: those who
+/// start are then at most a quarter of those who return, and most of a run is still at full load.
 const BEGIN: f64 = 4.0;
 
 impl Runner {
@@ -24,10 +25,11 @@ impl Runner {
         self.corrected(&self.apart(replicas, load)?, load, true)
     }
 
-    /// The setup of a trial. Clients and users of sessions that must meet limits begin one after another; a start or a
-    /// number of requests that was stated stays: it is of a load test.
+    /// The setup of a trial. Clients and users of sessions that must meet limits start one after another; a stated
+    /// start or number of requests is kept, because it describes a load test.
     ///
     /// # Errors
+    /// As [`Self::run`].
     /// As [`Self::run`].
     pub fn apart(&self, replicas: u32, load: Load) -> Result<Setup, Issue> {
         let setup = Setup { replicas, ..self.setup.clone() };
@@ -41,7 +43,7 @@ impl Runner {
         Ok(setup.under(|workload| workload.start = Start::Ramp((BEGIN * (answer + think)).ceil())))
     }
 
-    /// Whether several clients or users of such a load start otherwise in a trial than the setup says.
+    /// Whether several clients or users of such a load start differently in a trial than in the setup.
     pub fn starts_apart(&self, load: Load) -> bool {
         let is_test = self.setup.workload.start != Start::AtOnce || self.setup.workload.requests.is_some();
         let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));

@@ -55,8 +55,9 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Each percentile responds to the factors in its own way, so their bands may cross. No measured P90 is below the P50
-    /// of the same run, though: what a P50 is at least, the P90 is at least, and what the P90 is at most, the P50 is.
+    /// Each percentile responds to the factors in its own way, so their bands may cross. In one run, however, no
+    /// measured P90 is below the P50: the lower end of the P50's band is also one for the P90, and the upper end of the
+    /// P90's band is also one for the P50.
     fn in_order(mut self) -> Self {
         let all = [&mut self.p50, &mut self.p90, &mut self.p99];
         let mut all: Vec<&mut Band> = all.into_iter().flatten().collect();
@@ -137,7 +138,7 @@ impl Runner {
         Ok((responses.at, calibrated))
     }
 
-    /// The bands of a run of [`Self::trial`] that began like this; `None` without calibration.
+    /// The bands of a run of [`Self::trial`] with this start; `None` without calibration.
     pub fn bands(&self, replicas: u32, load: Load, start: Start) -> Option<Bands> {
         self.calibration?;
         let begun = self.setup.under(|workload| workload.start = start);

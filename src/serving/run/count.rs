@@ -1,34 +1,34 @@
 //! How many requests a run sends to a replica.
 //!
-//! A server that starts empty fills up for as long as a request, or a session, stays in it, and at the end of a run it
-//! is empty but for the longest of them. A run that hardly does more says how a half-empty server does, so it is made
-//! longer where nobody says how many requests it has.
+//! A server that starts empty fills up for as long as a request, or a session, stays in it, and at the end of a run
+//! only the longest of them are left. A run that hardly lasts longer describes a half-empty server, so it is extended
+//! unless its number of requests is given.
 
 use super::{How, LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup};
 use crate::serving::sim::{Outcome, Served, SimError};
 
-/// Mean stays of a request that arrivals go on for: a quarter of them meet a server that is filling up.
+/// Arrivals continue for this many mean stays of a request: a quarter of them meet a server that is filling up.
 const STAYS: f64 = 4.0;
-/// Requests of one replica at most, where the run decides.
+/// Maximum requests of one replica, if the run decides their number.
 const MOST_AT_RATE: f64 = 16_384.0;
-/// Least part of the time of all clients, or of users of sessions, in which they have a request or session: the rest is
-/// start and end.
+/// Minimum share of the time of all clients, or of users of sessions, in which they have a request or a session: the
+/// rest is start and end.
 const LEAST_BUSY: f64 = 0.8;
-/// Fewer than at a rate: searches and studies run clients most often.
+/// Fewer than at a rate: searches and studies mostly simulate clients.
 const MOST_OF_CLIENTS: f64 = 2048.0;
 
 impl Runner {
-    /// A run of one replica with as many requests as it needs to fill.
+    /// A run of one replica with as many requests as are needed to fill it.
     ///
     /// # Errors
-    /// As of the simulation.
+    /// Errors of the simulation.
     pub(super) fn filled(&self, setup: &Setup, load: Load, how: How<'_>) -> Result<ReplicaOutcome, SimError> {
         let mut served = self.served(setup, (load, requests_of(setup, load)), how)?;
         let is_open = self.trace.is_none() && asked(setup, load).is_none();
         while let Some(count) = more(&served.outcome, setup, load).filter(|_| is_open) {
             served = match self.served(setup, (load, count), how) {
-                // What was simulated so far is all there is.
+                // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,
             };
@@ -42,8 +42,8 @@ fn asked(setup: &Setup, load: Load) -> Option<u32> {
     setup.workload.requests.filter(|_| load == setup.workload.load)
 }
 
-/// How many requests a longer run has, by powers of two so that a little longer steps leave the number as it is. None if
-/// this one is long enough, or the queue grows anyway.
+/// The number of requests of a longer run, increased by powers of two so that slightly longer steps do not change it.
+/// `None` if this run is long enough, or the queue grows anyway.
 fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
     let turns = if load.is_sessions() { setup.workload.turns.count.max(1) } else { 1 };
     let sessions: Vec<&[Served]> = outcome.requests.chunks(turns as usize).collect();
@@ -57,7 +57,7 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
-            // Start and end last as long in a longer run.
+            // Start and end take as long in a longer run.
             (LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), MOST_OF_CLIENTS)
         }
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => return None,
@@ -67,7 +67,7 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
     (short > 1.0 && more > count && outcome.saturation.is_none()).then(|| whole(more as u32, turns))
 }
 
-/// Sessions are complete.
+/// Rounded up to complete sessions.
 fn whole(requests: u32, turns: u32) -> u32 {
     requests.div_ceil(turns.max(1)).saturating_mul(turns.max(1))
 }

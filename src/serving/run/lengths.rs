@@ -101,8 +101,8 @@ fn uniform(length: u32, spread: f64, most: u32, count: usize, random: &mut Split
     (0..count).map(|_| random.between(least, most)).collect()
 }
 
-/// Lengths as spread as those of `table`, which stand at evenly spaced shares of the requests, with mean `length` after
-/// truncation to 1 ..= `most`.
+/// Lengths distributed like those of `table`, which are at evenly spaced shares of the requests, with mean `length`
+/// after truncation to 1 ..= `most`.
 pub fn from_table(table: &[u32], length: u32, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let cut = |scale: f64| -> Vec<u32> {
         let scaled =

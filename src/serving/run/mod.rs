@@ -77,7 +77,7 @@ struct ReplicaOutcome {
 struct How<'a> {
     factors: Factors,
     in_brief: bool,
-    /// The steps at the physics: several runs look them up together.
+    /// Step times at the physics, whose cached lookups several runs share.
     steps: &'a Hosted<'a>,
 }
 

@@ -20,11 +20,12 @@ use crate::units::{Order, fixed, percent};
 #[derive(Debug, Default)]
 pub struct OwnRuns {
     observed: Vec<(Scenario, Observing)>,
-    /// Their last joint result.
+    /// The last result for all of them together.
     said: Option<(Arc<[KnownRun]>, Vec<Issue>)>,
 }
 
-/// A run's calibration point at the physics, and what settles it, unless there are too many; or why it cannot be used.
+/// A run's calibration point at the physics with the means to settle it, unless there are too many runs; or why the run
+/// cannot be used.
 type Observing = Result<(KnownRun, Option<Arc<Measuring>>), String>;
 
 impl OwnRuns {
@@ -48,7 +49,7 @@ impl OwnRuns {
         let settles = runs.len() <= settle::MOST;
         let serves =
             |observing: &Observing| !settles || observing.as_ref().map_or(true, |(_, how)| how.is_some());
-        // Those that share a table come together: it is planned once.
+        // Runs that share a table are handled one after another, so that it is planned once.
         let mut order: Vec<usize> = (0..runs.len()).collect();
         order.order_by(|&one, &other| place(&runs[one]).cmp(&place(&runs[other])));
         let mut all = vec![None; runs.len()];
@@ -168,8 +169,8 @@ impl Runner {
             let sign = if metric.is_time() { 1.0 } else { -1.0 };
             *metric != Metric::Ttft && sign * ratio < least.ln()
         };
-        // What no engine could do is said before how far anything is from the prediction. What is slower than that is slower
-        // than the ideal.
+        // A measurement that no engine could reach is reported before one that is far from the prediction. One that is
+        // slower than predicted is also slower than the ideal.
         if of(&responses.at).iter().any(|one| is_below(one, 1.0))
             && let Some((_, of, _)) = ideal().iter().flat_map(of).find(|one| is_below(one, IMPOSSIBLE))
         {
@@ -204,8 +205,8 @@ impl Runner {
     }
 }
 
-/// What was measured of a run, around the run at `factors`: the logarithm of measured over predicted by the physics, if the
-/// prediction responds to its factors everywhere as it does there.
+/// The measurements of a run, evaluated around the run at `factors`: the logarithm of measured over predicted by the
+/// physics, if the prediction responded to its factors everywhere as it does there.
 pub(super) fn observations(
     responses: &Responses<Run>,
     load: Load,

@@ -26,17 +26,17 @@ pub(super) struct PrefillPlan {
 pub(super) struct PrefillRunner {
     pub setup: Setup,
     pub policy: Policy,
-    /// What travels.
+    /// The KV cache transfer.
     kv_per_token: Bytes,
     pub transfer: Transfer,
     pub table: StepTable,
 }
 
 impl Runner {
-    /// So many workers that compute prompts, and replicas that decode, from here on: no step takes another time for it.
+    /// Uses these numbers of prefill workers and of decode replicas from here on; step times do not change.
     ///
     /// # Errors
-    /// Where a GPU's record lacks what the way between more of them takes.
+    /// If a GPU's record lacks a figure that a link between more of them needs.
     pub fn resize(&mut self, [workers, replicas]: [u32; 2]) -> Result<(), Issue> {
         self.setup.replicas = replicas;
         let Some((mut pool, own)) = self.setup.prefill.take().zip(self.prefill.as_mut()) else {
@@ -67,7 +67,7 @@ impl PrefillPlan {
         Ok(Self { setup: pool.setup.clone(), policy, kv_per_token, transfer, table })
     }
 
-    /// Takes the table's rows, to be answered with others.
+    /// Takes the table's rows, to be answered together with others.
     pub fn take_rows(&mut self) -> Rows {
         self.table.take_rows()
     }

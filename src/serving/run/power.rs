@@ -6,7 +6,7 @@ use crate::config::Setup;
 use crate::config::catalog::numbers::power::constants;
 use crate::latency::PowerModel;
 
-/// Joules of a MWh.
+/// Joules per MWh.
 const MWH: f64 = 3.6e9;
 
 /// Means over a run. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`.

@@ -122,7 +122,7 @@ impl Run {
         })
     }
 
-    /// The setup with as many requests as this run of it needed, so that commands measure the same.
+    /// The setup with the number of requests that this run of it needed, so that the commands measure the same.
     pub fn repeated(&self, setup: &Setup) -> Setup {
         let all = self.requests.saturating_mul(setup.copies());
         let is_longer =
@@ -130,7 +130,7 @@ impl Run {
         setup.under(|workload| workload.requests = workload.requests.or(is_longer.then_some(all)))
     }
 
-    /// What a rate of the run is while the load lasts.
+    /// A rate of the run, converted to the time while the load lasts.
     pub fn sustained(&self, per_s: f64) -> f64 {
         per_s * (self.sustained_per_s / self.metrics.requests_per_s)
     }

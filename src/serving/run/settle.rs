@@ -1,5 +1,5 @@
-//! Finds the factors that the visitor's runs settle at. Near saturation a figure responds to longer steps far from linearly, so what
-//! a run says is read around the factors that all runs together suggest, again until these no longer change.
+//! Finds the factors at which the visitor's runs settle. Near saturation a figure does not respond linearly to longer
+//! steps, so each run is evaluated around the factors that all runs together suggest, until these no longer change.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use super::own::observations;
 use crate::calibration::{Calibration, Factors, KnownRun};
 use crate::config::Measured;
 
-/// Runs that are settled, at most: each takes some ten simulations. Of more, each counts for little.
+/// Maximum number of runs that are settled: each takes some ten simulations. Among more runs, each counts for little.
 pub const MOST: usize = 16;
-/// Rounds, at most.
+/// Maximum number of rounds.
 const ROUNDS: usize = 4;
 /// Change of a factor below which a run is settled.
 const SETTLED: f64 = 0.01;
@@ -22,7 +22,7 @@ pub struct Measuring {
     pub measured: Measured,
 }
 
-/// Reads what `known` runs say around the factors that they suggest. Returns whether anything changed.
+/// Evaluates `known` runs around the factors that they suggest. Returns whether anything changed.
 pub fn settle(
     calibration: &Calibration,
     known: &mut [(u32, KnownRun)],

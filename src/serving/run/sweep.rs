@@ -47,9 +47,9 @@ pub struct Sweep {
     total: usize,
     /// The size input that varies.
     kind: Field,
-    /// Found with the start of the setup, as on the curve.
+    /// Bounds found with the setup's own start, as on the curve.
     stated: Bracket,
-    /// Found by [`Runner::apart`]; `None` where that is how the curve starts.
+    /// Bounds found by [`Runner::apart`]; `None` if the curve starts that way anyway.
     apart: Option<Bracket>,
     /// The curve so far.
     curve: Vec<Point>,
@@ -97,7 +97,7 @@ impl Sweep {
             self.stated.record(&run);
         }
         let Some(apart) = &mut self.apart else { return Ok(true) };
-        // Those who start apart wait no longer than those who start at once.
+        // Clients who start one after another wait no longer than those who start at once.
         if purpose == Purpose::Point && run.keeps() == Some(false) {
             apart.record(&runner.trial(runner.setup.replicas, load)?);
         } else if purpose == Purpose::Apart || run.keeps() == Some(true) {
@@ -154,7 +154,7 @@ impl Sweep {
         self.apart?.kept
     }
 
-    /// The largest load that met the SLOs: of clients and users those who start apart, unless a start was stated.
+    /// The largest load that met the SLOs; for clients and users, starting one after another unless a start was stated.
     pub fn largest(&self) -> Option<f64> {
         self.largest_apart().or(self.stated.kept)
     }
@@ -184,7 +184,7 @@ impl Bracket {
         (middle > kept).then_some(Load::of(kind, middle))
     }
 
-    /// Twice the largest load, as long as all were kept.
+    /// Twice the largest load, as long as every load met the SLOs.
     fn beyond(&self, kind: Field) -> Option<Load> {
         let more = self.kept.filter(|_| self.missed.is_none())? * 2.0;
         (more <= f64::from(MOST_CLIENTS)).then_some(Load::of(kind, more))

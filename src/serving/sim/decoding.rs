@@ -88,13 +88,13 @@ impl DecodeBatch {
         (tokens as f64 / self.per_step) as u64
     }
 
-    /// Steps before the one in which the first sequence ends, about.
+    /// Approximate number of steps before the one in which the first sequence ends.
     pub fn steps_left(&self) -> u64 {
         let left = |sequence: &Sequence| sequence.end.saturating_sub(self.position + 1);
         self.steps_for(self.sequences.front().map_or(u64::MAX, left))
     }
 
-    /// Tokens in the KV cache of a sequence, on average.
+    /// Mean tokens in the KV cache per sequence.
     pub fn mean_length(&self) -> u64 {
         self.kv() / u64::from(self.count.max(1))
     }
@@ -119,8 +119,8 @@ impl DecodeBatch {
     pub fn blocks_for(&self, gain: u64) -> u64 {
         let block = self.phases.len();
         let (rounds, rest) = (gain / block as u64, (gain % block as u64) as usize);
-        // Sequences of this phase need a block for the next token, those of the one below for the token after it, and so on
-        // around the end.
+        // Sequences in this phase need a block for the next token, those in the phase below it for the token after
+        // that, and so on cyclically.
         let next = (block - (self.position % block as u64) as usize) % block;
         let below = &self.phases[(next + 1).saturating_sub(rest)..=next];
         let around = &self.phases[block - rest.saturating_sub(next + 1)..];
@@ -192,7 +192,7 @@ impl DecodeBatch {
         self.sequences.back().map_or(0, |sequence| sequence.end - self.position)
     }
 
-    /// The same of all sequences, but of each at most `most`.
+    /// The same for all sequences, but at most `most` for each.
     pub fn left_within(&self, most: f64) -> f64 {
         match self.longest_left() as f64 <= most {
             true => self.left() as f64,

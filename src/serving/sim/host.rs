@@ -4,9 +4,9 @@ use super::admission::Claims;
 use super::rank::Rank;
 use super::request::RequestState;
 
-/// Host memory for KV cache. Whatever a turn leaves is written to it as well, as vLLM and SGLang do. A turn that could
-/// start and finds more there than on the GPU waits until that has been read, while others go on. A rank reads for one
-/// turn after the other.
+/// Host memory for KV cache. Everything that a turn leaves is also written to it, as in vLLM and SGLang. A turn that
+/// could start and finds more there than on the GPU waits until that has been read, while others continue. A rank reads
+/// for one turn after the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostCache {
     /// KV blocks of one rank; 0 if there is none.
@@ -24,7 +24,7 @@ impl Rank<'_> {
         self.host.blocks_of(request.session).saturating_sub(self.kept(request))
     }
 
-    /// Starts to read the histories of waiting requests that could start with them, next to those being read.
+    /// Starts to read the histories of waiting requests that could start with them, in addition to those being read.
     pub fn fetch_histories(&mut self, micro: usize, requests: &mut [RequestState], now: f64) {
         if self.policy.host.blocks == 0 {
             return;
@@ -57,13 +57,13 @@ impl Rank<'_> {
         self.reading.push_back((begin + used * self.policy.host.seconds_per_block, id));
     }
 
-    /// Those that have been read by `now` are next.
+    /// Puts requests whose histories have been read by `now` at the front of the queue.
     pub fn end_reading(&mut self, now: f64) {
         let done = self.reading.partition_point(|&(time, _)| time <= now);
         self.reading.drain(..done).rev().for_each(|(_, id)| self.waiting.push_front(id));
     }
 
-    /// A turn of `session` leaves these blocks there too.
+    /// A turn of `session` leaves these blocks in the host's memory too.
     pub fn write_to_host(&mut self, session: u32, blocks: u64) {
         if self.policy.host.blocks > 0 {
             self.host.keep(session, blocks);

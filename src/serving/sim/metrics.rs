@@ -25,7 +25,7 @@ impl Stats {
         (!values.is_empty()).then(|| Self { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99) })
     }
 
-    /// For values that occur several times each.
+    /// For values with the number of times that each occurs.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
         values.sort_unstable_by(|one, other| one.seconds.total_cmp(&other.seconds));
@@ -105,7 +105,8 @@ fn duration(requests: &[Served]) -> f64 {
     last - first
 }
 
-/// Requests per second that meet all limits, over the duration of the run. One output token keeps any TPOT.
+/// Requests per second that meet all limits, over the duration of the run. A request with one output token meets any
+/// TPOT limit.
 pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
     let keeps = |limit: Option<f64>, seconds: f64| limit.is_none_or(|limit| seconds <= limit * 1e-3);
     let good = outcome.requests.iter().filter(|served| {

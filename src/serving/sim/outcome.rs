@@ -43,7 +43,7 @@ pub struct Gap {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gaps {
     all: Vec<Gap>,
-    /// Nobody asks for them.
+    /// They are not requested.
     left_out: bool,
 }
 
@@ -135,7 +135,7 @@ pub struct Outcome {
     pub joules: f64,
     /// Seconds that requests waited for a slot, all together.
     pub queued: f64,
-    /// Only if arrivals are independent of answers.
+    /// `None` unless arrivals are independent of answers.
     pub saturation: Option<Saturation>,
 }
 
@@ -200,8 +200,8 @@ impl Timeline {
     }
 }
 
-/// Tracks the queue at every arrival; of sessions, at their first turn: when no more of them begin, the queue of an
-/// overloaded system shrinks, while turns still arrive.
+/// Tracks the queue at every arrival; for sessions, only at their first turn: once no more sessions start, the queue of
+/// an overloaded system shrinks although turns still arrive.
 #[derive(Debug, Default)]
 pub(super) struct QueueWatch {
     /// Arrivals, and requests of each.

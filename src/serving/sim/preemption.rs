@@ -1,4 +1,5 @@
-//! What a rank does when KV blocks run out: who gives way, and the memory that SGLang reserves after it.
+//! What a rank does when KV blocks run out: which sequence is preempted, and the memory that SGLang reserves
+//! afterwards.
 
 use std::cmp::Reverse;
 

@@ -70,7 +70,7 @@ pub(super) struct Rank<'a> {
     pub free: u64,
     /// Session prefixes within those.
     pub prefixes: Prefixes,
-    /// What the host's memory holds of them.
+    /// The sessions' blocks in the host's memory.
     pub host: Prefixes,
     /// Fraction of the outstanding outputs that SGLang keeps free.
     pub share: f64,

@@ -144,7 +144,7 @@ impl<'a> Replica<'a> {
         ready.max(self.stages[0])
     }
 
-    /// When the next request can be scheduled that now cannot.
+    /// When the next request that cannot be scheduled now can be.
     fn next_request(&self) -> f64 {
         let unread = self.unread.front().map_or(f64::INFINITY, |unread| unread.0);
         let read = self.ranks.iter().filter_map(|rank| rank.reading.front());
@@ -248,7 +248,7 @@ impl<'a> Replica<'a> {
         }
     }
 
-    /// What the step of a micro-batch takes.
+    /// The cost of a micro-batch's step.
     fn cost_of(&mut self, micro: usize, prompts: bool) -> Spent {
         let most = self.scheduled(micro).map(|rank| rank.decoding).max().unwrap_or(0);
         let padded = if prompts { 0 } else { self.graph_size(most) };

@@ -10,7 +10,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// One whose prompt was never sent before.
+    /// A request whose prompt was never sent before.
     pub fn new(prompt: u32, output: u32) -> Self {
         Self { prompt, output, found: 0 }
     }

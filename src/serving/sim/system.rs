@@ -170,7 +170,7 @@ impl<'a> System<'a> {
         (self.arrived as u64).saturating_sub(self.finished + running) as u32
     }
 
-    /// Adds the queue since the last event: steps that only decode do not change it.
+    /// Adds the length of the queue since the last event; decode-only steps do not change it.
     fn count_queue(&mut self, time: f64) {
         self.queued += f64::from(self.waiting()) * (time - self.counted);
         self.counted = time;

@@ -1,7 +1,7 @@
 //! The images of prompts, encoded in the step in which the prompts begin.
 //!
-//! Engines encode an image in the step of its first token, which is taken to be the prompt's first step: vLLM V1 does
-//! so within the step, SGLang and TensorRT-LLM right before it. A cached prefix is taken to hold no image, but for
+//! Engines encode an image in the step of its first token, which is assumed to be the prompt's first step: vLLM V1
+//! within the step, SGLang and TensorRT-LLM right before it. A cached prefix is assumed to contain no image, except for
 //! the earlier turns of a session.
 
 use super::{PlannedStep, layout};

@@ -27,8 +27,8 @@ pub enum Phases {
 }
 
 impl Extent {
-    /// Rounded up so that tables of a setup with other sequences, tokens and lengths share their points: a change of the
-    /// form then asks the models for hardly any row they have not answered.
+    /// Rounded up so that tables of a setup with different sequences, tokens and lengths share their points: after a
+    /// change of the form, the models have answered nearly all rows before.
     pub fn on_points(self) -> Self {
         Self {
             tokens: rounded(self.tokens),

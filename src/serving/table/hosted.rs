@@ -21,7 +21,8 @@ pub struct Hosted<'a> {
     recent: Rc<Recent>,
 }
 
-/// Cache of lookups, for a run and others of the same table: parts of a step that depend on a token or sequence count, and the last cell of attention.
+/// Cache of lookups for all runs with the same table: the parts of a step that depend on a token or sequence count, and
+/// the last cell of attention.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub tokens: Kept,
@@ -35,7 +36,7 @@ pub(super) struct Recent {
     pub decodes: RefCell<Near>,
 }
 
-/// What `look_up` finds `at` this, if it was not the last asked for.
+/// The result of `look_up` at this point, cached if it was also the last one requested.
 pub(super) fn once<At: Copy + PartialEq>(
     last: &Cell<Option<(At, Spent)>>,
     at: At,
@@ -49,10 +50,10 @@ pub(super) fn once<At: Copy + PartialEq>(
     spent
 }
 
-/// Counts that are cached, at most.
+/// Largest count that is cached.
 const MOST_KEPT: f64 = 65_536.0;
 
-/// Results by whole number; NaN where not looked up yet.
+/// Results by whole number; NaN if not looked up yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept(RefCell<Vec<Spent>>);
 
@@ -79,7 +80,7 @@ impl<'a> Hosted<'a> {
         Self { table, host, ahead, factors: Factors::NONE, recent: Rc::default() }
     }
 
-    /// The same steps multiplied by these factors. What was looked up is known to both.
+    /// The same steps with their times multiplied by these factors. Both share cached lookups.
     pub fn times(&self, factors: Factors) -> Self {
         Self { factors, ..self.clone() }
     }
@@ -95,7 +96,7 @@ impl<'a> Hosted<'a> {
     fn spent_on(&self, ranks: &[Work]) -> Option<Spent> {
         let (whole, joules) = self.physical(ranks)?;
         let seconds = if self.table.image_launches > 0.0 && ranks.iter().any(|work| work.begun > 0.0) {
-            // No measured run has images: calibration is of the rest.
+            // No measured run has images: only the rest is calibrated.
             let others = ranks.iter().map(|work| Work { begun: 0.0, ..*work }).collect::<Vec<_>>();
             let without = self.physical(&others)?.0;
             (self.corrected(&others, without)? + (whole - without)).0
@@ -129,7 +130,7 @@ impl<'a> Hosted<'a> {
     fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
         let Spent { seconds, joules } = self.table.spent(ranks, &self.recent);
         let kernels = Seconds(seconds);
-        // Steps with few prompt tokens replay a graph, but for their attention.
+        // Steps with few prompt tokens replay a graph, except for their attention.
         let prefill = ranks.iter().any(|work| work.prompts.is_some());
         let tokens = ranks.iter().map(Work::tokens).fold(0.0, f64::max);
         let replayed = prefill && tokens <= self.table.mixed_graph;

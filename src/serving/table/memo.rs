@@ -1,6 +1,6 @@
-//! The table that was planned last. Changes of the page's form and a program's predictions mostly differ in their requests, which
-//! need the same steps: planning those anew, and asking the models for them, took half of an answer. Where lengths differ,
-//! most of the steps are the same.
+//! Keeps the last planned table. Changes of the page's form and the predictions of a program mostly differ in their
+//! requests, which need the same steps: planning these again and asking the models for them took half of the time of an
+//! answer. If lengths differ, most steps are still the same.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use super::{Extent, StepTable, TablePlan};
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 
-/// Plans tables, and keeps the last.
+/// Plans tables, and keeps the last one.
 #[derive(Debug, Default)]
 pub struct Tables(Option<(Asked, PlannedTable)>);
 
@@ -20,9 +20,9 @@ type Asked = (Setup, Extent);
 pub struct PlannedTable {
     plan: Arc<TablePlan>,
     finished: Arc<Finished>,
-    /// Whether its rows have to be asked: not if it was finished with the models before.
+    /// Whether its rows have to be asked; not if the models answered them before.
     asks: bool,
-    /// Of a plan that takes over learned times: the ideals need one of its own.
+    /// The extent of a plan that reuses learned times; the ideals need a plan of their own.
     extent: Option<Extent>,
 }
 
@@ -62,7 +62,7 @@ impl PlannedTable {
     /// Takes the rows for the models; none if the table was finished before.
     pub fn take_rows(&mut self) -> Rows {
         match Arc::get_mut(&mut self.plan) {
-            // No other plan asks them.
+            // No other plan asks for them.
             Some(plan) => plan.take_rows(),
             None if self.asks => self.plan.rows().clone(),
             None => Rows::default(),

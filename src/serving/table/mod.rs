@@ -95,10 +95,10 @@ impl TablePlan {
         Self::onto(setup, extent, Rows::default(), None)
     }
 
-    /// The same, adding its rows to `rows`. What is at the points of a learned table `before` of the same setup is taken
-    /// from there.
+    /// The same, adding its rows to `rows`. Points of a learned table `before` of the same setup are reused.
     ///
     /// # Errors
+    /// If a catalog record lacks a figure needed for counting.
     /// If a catalog record lacks a figure needed for counting.
     pub fn onto(
         setup: &Setup,
@@ -178,8 +178,8 @@ impl TablePlan {
         std::mem::take(&mut self.rows)
     }
 
-    /// The table. `None` if `efficiencies` does not answer every row of the plan, or the ideals of a plan that takes over
-    /// learned times.
+    /// The table. `None` if `efficiencies` does not answer every row of the plan, or if ideals are requested from a
+    /// plan that reuses learned times.
     pub fn finish(&self, efficiencies: &Efficiencies) -> Option<StepTable> {
         let grid = |points: &Points| points.finish(&self.setup, efficiencies);
         let Parts { tokens, experts, logits, drafts, prompts, decodes } = &*self.parts;
@@ -285,8 +285,8 @@ impl StepTable {
         }
     }
 
-    /// All but attention, by the numbers of tokens, of positions that one is chosen at, of tokens that experts take and of
-    /// sequences that decode.
+    /// Everything but attention, by the number of tokens, of positions with logits, of tokens that reach the experts,
+    /// and of decoding sequences.
     fn alike(&self, at: [f64; 4], recent: &Recent) -> Spent {
         once(&recent.alike, at, || {
             let (parts, [tokens, logits, pooled, decoding]) = (&self.parts, at);

@@ -17,7 +17,7 @@ pub(super) struct Points {
 enum Point {
     /// With its calls.
     Planned(PlannedStep),
-    /// Logarithms of the learned cost, from a table of the same setup for steps of other sizes.
+    /// Logarithms of the learned cost, from a table of the same setup with another extent.
     Known([f64; 2]),
 }
 

@@ -48,7 +48,8 @@ enum Better {
     Below,
 }
 
-/// The places that no other equals or beats in both, from left to right. Values that print the same are equal.
+/// The points that no other point equals or beats in both values, from left to right. Values that print the same are
+/// equal.
 fn frontier(all: &[Place], [x, y]: [&Axis; 2], better: Better) -> Vec<Place> {
     let order = |one: f64, other: f64| match better {
         Better::Above => other.total_cmp(&one),

@@ -119,7 +119,7 @@ impl Plans {
     }
 }
 
-/// Plans that cost more times as much as the best, by what they are ranked by, are folded away.
+/// Plans that cost more than this many times as much as the best, by what they are ranked by, are folded away.
 const TOO_DEAR: f64 = 5.0;
 
 fn is_affordable(plan: &Plan, answer: &Answer) -> bool {

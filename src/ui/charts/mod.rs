@@ -76,7 +76,7 @@ pub fn ChartView(
     };
     let key = move |event: KeyboardEvent| {
         if event.key() == "Enter" {
-            // It would press the focused button.
+            // The key would press the focused button.
             event.prevent_default();
             dragged.set_value(false);
             open();
@@ -91,7 +91,7 @@ pub fn ChartView(
             voice.set(text);
         }
     };
-    // A pinch on a trackpad is a turn of the wheel with Ctrl; `press.js` makes one of two fingers.
+    // A trackpad reports a pinch as turning the wheel with Ctrl; `press.js` does the same for two fingers.
     let pinch = move |event: WheelEvent| {
         if event.ctrl_key() && drawing.zooms() {
             event.prevent_default();

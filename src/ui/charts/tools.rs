@@ -99,7 +99,7 @@ fn save_as(drawing: Drawing, format: &str, id: &str) {
             });
             // If the canvas refuses, use SVG.
             let _ = canvas.to_blob(done.unchecked_ref());
-            // The picture is from when it was requested.
+            // The picture shows the chart as it was when it was requested.
             drawing.draw();
         }
     }

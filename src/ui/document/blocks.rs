@@ -109,7 +109,7 @@ fn mark(name: String, plan: String) -> AnyView {
 /// The first cell of each row names it.
 fn table(id: String, title: String, of: Table) -> AnyView {
     let names = of.head.clone();
-    // A head without a name is one to those who see it.
+    // Sighted readers need no name in this header cell.
     let head = of.head.into_iter().zip(of.help).map(|(name, help)| {
         let name = if name.is_empty() {
             view! { <span class="unseen">"Name"</span> }.into_any()

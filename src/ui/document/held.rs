@@ -60,7 +60,7 @@ impl Focus {
         if let Some(element) = all.filter(reads).find_map(|element| element.dyn_into::<HtmlElement>().ok()) {
             let options = FocusOptions::new();
             options.set_prevent_scroll(true);
-            // An element that cannot be focused stays without.
+            // An element that cannot be focused stays unfocused.
             let _ = element.focus_with_options(&options);
         }
     }

@@ -37,7 +37,7 @@ pub fn Plans() -> impl IntoView {
 /// A line that describes what to serve, applied with Enter.
 fn request_line(state: State) -> AnyView {
     let changed: Box<dyn Fn(Event)> = Box::new(move |event| state.say(event_target_value(&event)));
-    // Of another configuration it says nothing.
+    // It says nothing about another configuration.
     let value = move || {
         let link = state.form.with(Form::link);
         state.said.with(|said| if said.link == link { said.text.clone() } else { String::new() })

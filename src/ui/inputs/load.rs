@@ -38,8 +38,8 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     }
 }
 
-/// The radio button for the kind of load with this size input. `chosen` holds the load that was last typed, and what
-/// choosing kinds has made of it since: coming back to its kind restores it.
+/// The radio button for the kind of load with this size input. `chosen` holds the load that was last typed, and the one
+/// that choosing kinds has made of it since: returning to its kind restores it.
 fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) -> AnyView {
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move || {

@@ -160,7 +160,8 @@ fn gpu_count(scenario: &Scenario) -> String {
     }
 }
 
-/// What the box holds instead of one length: a batch may have one per prompt, and of a histogram it shows the mean.
+/// What the box contains instead of one length: a batch may have one length per prompt, and for a histogram it shows
+/// the mean.
 fn mixed(scenario: &Scenario) -> String {
     let bins = scenario.workload.histogram.len();
     match &scenario.workload.isl {

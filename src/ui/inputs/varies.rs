@@ -89,9 +89,9 @@ fn controls(state: State) -> AnyView {
     view! { <div node_ref=root on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
 }
 
-/// Whether an issue is about the number or price of this GPU, beside which it stands.
+/// Whether an issue is about the number or the price of this GPU, and is shown next to it.
 fn is_of(issue: &Issue, gpu: &Gpu) -> bool {
-    // One name may begin another.
+    // One name may be the beginning of another.
     let (begins, within) = (format!("{} has ", gpu.name), format!(" of {} must ", gpu.name));
     issue.is_error()
         && BY_GPU.contains(&issue.field)

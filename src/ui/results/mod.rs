@@ -35,7 +35,7 @@ pub fn Results() -> impl IntoView {
     // A warm worker answers before anyone notices dimmed numbers, and dimming restyles half the page twice: only an
     // answer that will not be updated is dimmed.
     let dimmed = move || state.stale.get() && state.has_errors();
-    // Nothing to show before an error on a first visit is mended.
+    // There is nothing to show until the errors of a first visit are corrected.
     let bare = move || state.has_errors() && state.answer.with(Option::is_none);
     let hides = move |panel: Panel| move || state.study.with(|study| study.panel != panel);
     view! {

@@ -30,7 +30,7 @@ pub fn Problems() -> impl IntoView {
     Effect::new(move |_| {
         toggled.track();
         let issues = state.issues();
-        // When the form shows them.
+        // After the form has shown them.
         request_animation_frame(move || {
             // Frames fold all inputs away, and unfold them if one must be corrected.
             let counts = |issue: &Issue| frame::view().is_none() || issue.is_error();

@@ -20,14 +20,14 @@ pub fn Status() -> impl IntoView {
     }
 }
 
-/// That the answer is not that of the form, before anything of it: dimming alone would mislead screen reader users, and
-/// anyone in a hurry.
+/// Says that the answer does not match the form, before any part of it: dimming alone would mislead screen reader
+/// users, and anyone in a hurry.
 #[component]
 pub fn Refused() -> impl IntoView {
     let state = State::get();
     let refused = move || {
         let answered = state.answer.with(Option::is_some);
-        // In that case no input is to blame.
+        // In that case no input is at fault.
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",

@@ -38,7 +38,7 @@ pub fn follow(state: State) {
     let listener = EventListener::new(&window(), "popstate", move |_| {
         // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
-            // What a pasted text left to say is not about this configuration.
+            // Leftover issues of a pasted text are not about this configuration.
             state.texts.update(|texts| texts.retain(|issue| issue.field == Field::Vary));
             state.form.set(form());
             state.last_pushed.set_value(None);
@@ -49,7 +49,7 @@ pub fn follow(state: State) {
 
 /// Follows a link within the page: a fragment with its `#`.
 pub fn open(link: &str) {
-    // The browser reports it like a click.
+    // The browser reports this like a click on a link.
     let _ = window().location().set_hash(link);
 }
 
@@ -71,12 +71,12 @@ pub fn push(link: &str, traced: bool) -> bool {
         .is_ok_and(|history| history.push_state_with_url(&note(traced), "", Some(&url(link))).is_ok())
 }
 
-/// Kept beside an entry of the history, which outlives a reload where a trace does not.
+/// Kept with a history entry, which outlives a reload where a trace does not.
 fn note(traced: bool) -> JsValue {
     if traced { JsValue::TRUE } else { JsValue::NULL }
 }
 
-/// Whether a trace stood in for the load before the page was reloaded.
+/// Whether a trace replaced the load before the page was reloaded.
 pub fn was_traced() -> bool {
     window().history().and_then(|history| history.state()).is_ok_and(|state| state.is_truthy())
 }

@@ -34,7 +34,7 @@ impl Finding {
         self.marked.iter().any(|known| known == plan)
     }
 
-    /// Whether no other can be marked.
+    /// Whether no further plan can be marked.
     pub fn is_full(&self) -> bool {
         self.marked.len() > MOST_COMPARED
     }

@@ -1,5 +1,5 @@
-//! The page inside another page. `static/boot/embed.js` arranges it and exchanges messages; this is what cannot be
-//! done from outside.
+//! The page inside another page. The scripts in `static/boot/embed/` arrange it and exchange messages; this is what
+//! cannot be done from outside.
 
 use gloo::utils::{document, window};
 use js_sys::{Array, Float64Array};

@@ -120,7 +120,7 @@ fn answered(state: State, answered: Answered) {
     }
     let Answered { id, release, issues, answer, has_loads } = answered;
     state.show_page();
-    // The worker was asked with the last valid number: its issues apply, its answer is not the form's.
+    // The worker was asked with the last valid number: its issues apply, but its answer does not match the form.
     if state.form.with_untracked(Form::has_bad_draft) {
         return state.findings.set(issues);
     }

@@ -54,7 +54,7 @@ pub fn receive(state: State, read: Read) {
     }
     let (link, wrong) = link::decode(&read.link);
     let sound = !read.link.is_empty() && !wrong.iter().any(Issue::is_error);
-    // Whatever they are about, they came with this text.
+    // Whichever fields they are about, they came with this text.
     let wrong: Vec<Issue> = wrong.into_iter().map(|issue| Issue { field, ..issue }).collect();
     let issues = [read.issues, wrong].concat();
     if sound && looked_up.is_some() {
@@ -80,7 +80,7 @@ pub fn receive(state: State, read: Read) {
     if field == Field::Trace {
         state.trace.set(read.trace);
         state.lost_trace.set(false);
-        // What it said was of the load before.
+        // Its issues were about the previous load.
         state.found(Field::Measured, Vec::new());
     }
     state.choose(field.id(), |form| {
@@ -113,7 +113,7 @@ pub fn receive(state: State, read: Read) {
             _ => &[],
         };
         let of_model = field == Field::Model;
-        // What a manifest says of its nodes, and a benchmark of its load.
+        // What a manifest states about its nodes, and a benchmark about its load.
         if of_model && of.gpu != form.scenario().gpu {
             form.choose(Field::Gpu, |scenario| {
                 (scenario.gpu, scenario.spec) = (of.gpu.clone(), of.spec.clone())

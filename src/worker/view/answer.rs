@@ -82,7 +82,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     };
     let e2e = time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e));
     let throughput = Reading {
-        // Without limits, what users get.
+        // Without limits, the speed that users get.
         spread: goodput.or_else(|| Some(format!("{} per user", least.as_ref()?))).unwrap_or_default(),
         band: between(output, speed),
         ..rate("throughput", headline.output_per_s, "tok/s")

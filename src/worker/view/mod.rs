@@ -60,7 +60,7 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
     Document { blocks, ..Document::default() }
 }
 
-/// What `vllm bench serve` draws instead of a trace.
+/// What `vllm bench serve` samples instead of a trace.
 const OF_MEANS: &str = "# Not the trace itself: requests of its mean lengths, at its rate.\n";
 
 fn what(setup: &Setup, run: &Run) -> String {
@@ -70,7 +70,7 @@ fn what(setup: &Setup, run: &Run) -> String {
         1 => String::new(),
         _ => format!(" to one of {copies} replicas"),
     };
-    // What one replica gets of what arrives.
+    // One replica's share of what arrives.
     let rate = |rate: f64| match copies {
         1 => format!("{} per second", count(rate)),
         _ => format!("{} of {} per second", count(rate / f64::from(copies)), count(rate)),
@@ -200,7 +200,7 @@ fn spread(stats: Stats) -> Vec<String> {
     [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| Seconds(value).print().to_string()).into()
 }
 
-/// What rates of the whole system are of, with several replicas.
+/// What rates of the whole system count, with several replicas.
 fn in_all(setup: &Setup) -> &'static str {
     if setup.copies() > 1 { " in all" } else { "" }
 }

@@ -23,7 +23,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     };
     let run = report.run.as_ref();
     if let Some((run, saturation)) = run.and_then(|run| Some((run, run.saturation?))) {
-        // What was asked for, not what came in this run.
+        // The load that was requested, not the one that arrived in this run.
         let asked = setup.requests_at(run.load);
         let (offered, served) = (count(asked), count(saturation.served_per_s));
         let reason = format!("{offered} requests/s arrive, {served} can be served");

@@ -39,7 +39,7 @@ export function arrange(answer, locks, notes) {
   const renew = ({ detail: [link, errors, , numbers] }) => {
     const name = () => (about.textContent = inWords());
     name();
-    // And when the inputs hold what a link with errors says.
+    // Also when the inputs show the content of a link with errors.
     setTimeout(name);
     whole.href = `./#${link}`;
     // Problems must be visible: inputs to correct, or insufficient memory.
@@ -68,7 +68,7 @@ function inWords() {
     batch: (prompts) => `one batch of ${prompts}`,
   };
   const [load, words] = Object.entries(loads).find(([id]) => find(`#${id}`));
-  // The organisation stands behind the name.
+  // The organisation follows the name.
   const model = chosen("model").replace(/ \(.*\)$/, "");
   const system = `${gpus > 1 ? `${gpus} × ` : ""}${chosen("gpu")}, ${chosen("engine")}`;
   return `${model} on ${system}: ${value("isl")} tokens in, ${value("osl")} out, ${words(value(load))}`;

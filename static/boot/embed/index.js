@@ -1,5 +1,5 @@
 // The page inside another page. Loaded by embed.html only, before the first paint: docs/embedding.md is its guide.
-// The query says how to show the page, the fragment what it computes; the page's own code is the same as ever.
+// The query says how to show the page, the fragment what it computes; the page's own code is unchanged.
 import { arrange } from "./arrange.js";
 import { listen } from "./messages.js";
 import { asked } from "./query.js";
@@ -9,7 +9,7 @@ const { view, locks, theme, notes } = asked(location.search);
 root.dataset.view = view;
 root.dataset.theme = theme;
 
-// Without an origin of its own the frame is given scripts with CORS headers only; refused ones raise an error event and no more.
+// A frame without an origin can only load scripts with CORS headers; a refused script raises nothing but an error event.
 addEventListener(
   "error",
   ({ target }) => {
@@ -24,9 +24,9 @@ addEventListener(
   true,
 );
 
-// The way back is that of the page around it.
+// History belongs to the embedding page.
 history.pushState = history.replaceState.bind(history);
 
-// The first answer comes when the page stands.
+// The first answer comes once the page is mounted.
 addEventListener("rooflight:answer", (answer) => arrange(answer, locks, notes), { once: true });
 listen();

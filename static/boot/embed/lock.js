@@ -1,4 +1,4 @@
-// Locked inputs: disabled, and kept where a link inside the page would change them.
+// Locked inputs are disabled, and keep their values when a link inside the page would change them.
 import { CUSTOM_MODEL, KEYS } from "../keys.js";
 
 /** Keys of a link that no other link inside the page may change. */
@@ -7,14 +7,14 @@ function keysOf(locks) {
   return locks.has("model") ? [...keys, CUSTOM_MODEL] : keys;
 }
 
-/** `link` with these keys as they are in `current`. */
+/** `link` with the values that these keys have in `current`. */
 export function held(link, current, keys) {
   const pairs = (text) => text.replace(/^#/, "").split("&").filter(Boolean);
   const locked = (pair) => keys.some((key) => pair.startsWith(`${key}=`));
   return [...pairs(link).filter((pair) => !locked(pair)), ...pairs(current).filter(locked)].join("&");
 }
 
-/** From now on; also for controls that the page makes anew. */
+/** Locks these inputs from now on, including controls that the page creates later. */
 export function lock(form, locks) {
   const controls = [...locks].flatMap((id) => [`#${id}`, `#${id}-range`, `#pick-${id}`]);
   if (locks.has("load")) controls.push("[name=load]");
@@ -31,7 +31,7 @@ export function lock(form, locks) {
     const link = event.target.closest?.('a[href^="#"]')?.getAttribute("href");
     if (!link) return;
     event.preventDefault();
-    // Replaced: the way back is that of the page around.
+    // Replaced, because history belongs to the embedding page.
     location.replace(`#${held(link, location.hash, keys)}`);
   });
 }

@@ -75,7 +75,7 @@ fn of_json(text: &str) -> Result<Report, String> {
 struct Report {
     measured: Measured,
     stated: Stated,
-    /// The model and the engine that it names.
+    /// The model and the engine that the report names.
     model: Option<String>,
     engine: Option<String>,
     unknown: Vec<String>,
@@ -107,7 +107,7 @@ impl Report {
         }
     }
 
-    /// Records what the run was of.
+    /// Records the model or engine of the run.
     fn take_name(&mut self, name: &str, text: &str) {
         let slot = match &*name.trim().to_lowercase() {
             "model" | "model_id" => &mut self.model,
@@ -117,7 +117,7 @@ impl Report {
         *slot = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     }
 
-    /// Records a number as printed, or what was measured; other text is ignored.
+    /// Records a printed number, or the name of the model or engine; other text is ignored.
     fn take_text(&mut self, name: &str, statistic: Statistic, text: &str) {
         self.take_name(name, text);
         let meant = text.split_whitespace().next().and_then(link::pointed);
@@ -132,7 +132,7 @@ impl Report {
         }
     }
 
-    /// The same of a cell, where other text is a fault: lines of a log are any text.
+    /// The same for a cell, where other text is an error: a line of a log may contain any text.
     fn take_cell(&mut self, name: &str, text: &str) {
         self.take_text(name, Statistic::Named, text);
         let first = text.split_whitespace().next().unwrap_or_default();
@@ -207,7 +207,7 @@ impl Report {
     }
 }
 
-/// Why a run of the model `named` may not be one of `own`: an error if that has another architecture.
+/// Why a run of the model `named` may not be a run of `own`: an error if the two have different architectures.
 fn is_of(named: &str, own: &Model) -> Option<Issue> {
     let shapes = |model: &Model| (model.hidden, model.vocab, model.blocks.clone());
     let (short, name) = (excerpt(named), &own.name);

@@ -67,7 +67,7 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     (runs, issues)
 }
 
-/// Makes `run` one of the engine that its report names, with a warning if that is another.
+/// Sets the engine of `run` to the one that its report names, with a warning if it differs.
 fn of_engine(name: &str, run: &mut Scenario) -> Option<Issue> {
     let name = name.to_lowercase();
     // `sglang-oai`, `tensorrt-llm`, `trt`.

@@ -1,13 +1,13 @@
-//! The vision encoder and what projects its result: patches, blocks, positions, and the projection.
+//! The vision encoder and its projector: patches, blocks, positions, and the projection.
 
 use serde_json::Value;
 
 use crate::config::model::Vision;
 
-/// Parameters by `vision_config`, and the shape if they give it too; none without a config, or of a kind that is
-/// not known.
+/// Parameters according to `vision_config`, and the shape if it is given there too; `None` without that config, or if
+/// the kind of encoder is unknown.
 ///
-/// Biases and norms are left out: less than 0.1 % of any.
+/// Biases and norms are left out: less than 0.1 % of any encoder.
 pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
     let (owner, vision) = [top, &top["thinker_config"]].into_iter().find_map(|owner| {
         Some((owner, Some(&owner["vision_config"]).filter(|vision| vision.is_object())?))
@@ -16,7 +16,7 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
     let (width, layers, patch) = (
         number(&["embed_dim", "vt_hidden_size", "hidden_size"])?,
         number(&["depth", "vt_num_hidden_layers", "num_hidden_layers"])?
-            // Llama 3.2's, over all tiles of an image.
+            // Llama 3.2 has further layers over all tiles of an image.
             + number(&["num_global_layers"]).unwrap_or(0.0),
         number(&["patch_size"])?,
     );
@@ -36,9 +36,9 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
         projectors: 1,
         ..Vision::default()
     };
-    // Patches that become one token side by side, and the widths that it passes.
+    // Patches per side that become one token, and the widths through the projector.
     let (side, widths) = match kind {
-        // A merger, and one more for each layer whose result is used besides.
+        // A merger, and another one for each further layer whose result is used.
         _ if kind.starts_with("qwen") => {
             shape.projectors += vision["deepstack_visual_indexes"].as_array().map_or(0, Vec::len) as u32;
             let side = number(&["spatial_merge_size"])?;
@@ -46,7 +46,7 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
             (side, vec![width * side * side, width * side * side, to])
         }
         "kimi_k25" => (2.0, vec![width * 4.0, width * 4.0, text]),
-        // Means of as many patches as leave this number of tokens.
+        // Averages over as many patches as leave this number of tokens.
         "siglip_vision_model" => {
             let tokens = owner["mm_tokens_per_image"].as_f64();
             shape.tokens = tokens.map(|tokens| tokens as u32);
@@ -60,7 +60,7 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
             let (from, to) = (number(&["projector_input_dim"])?, number(&["projector_output_dim"])?);
             (2.0, vec![width * 4.0, from, to, text])
         }
-        // What cross-attention reads is no token: without a shape, images have no time.
+        // Cross-attention reads the result, which makes no tokens: without a shape, images have no time.
         "mllama_vision_model" => (0.0, vec![number(&["vision_output_dim"])?, text]),
         _ => return None,
     };
@@ -71,14 +71,14 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
         "siglip_vision_model" => places?,
         "pixtral" => 0.0,
         "llama4_vision_model" => places? + 1.0,
-        // Of a tile, and of all tiles for each ratio of an image's sides, or none.
+        // Positions within a tile, and of all tiles for each aspect ratio of an image, or none.
         "mllama_vision_model" => {
             let ratios = vision["supported_aspect_ratios"].as_array()?.len() as f64 + 1.0;
             (places? + 1.0) * (1.0 + number(&["max_num_tiles"])? * ratios)
         }
         _ => number(&["num_position_embeddings"]).unwrap_or(0.0),
     };
-    // Images and tiles of one size are encoded apart; Qwen2.5-VL has windows, but for some layers.
+    // Images and tiles of a fixed size are encoded separately; Qwen2.5-VL uses windows in all but some layers.
     let all = vision["fullatt_block_indexes"].as_array().map(|whole| layers - whole.len() as f64);
     let (window, windowed) = match kind {
         "siglip_vision_model" | "llama4_vision_model" => (places, Some(layers)),
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn encoders_have_their_published_sizes() {
-        // Published parameters of the whole less those of the language model, in millions.
+        // Published parameters of the whole model minus those of the language model, in millions.
         let qwen3 = json!({"model_type": "qwen3_vl", "depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "num_position_embeddings": 2304,
             "out_hidden_size": 4096, "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2, "deepstack_visual_indexes": [8, 16, 24]});
         let qwen2 = json!({"model_type": "qwen2_vl", "depth": 32, "embed_dim": 1280, "mlp_ratio": 4, "hidden_size": 3584, "patch_size": 14,

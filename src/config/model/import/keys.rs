@@ -1,4 +1,4 @@
-//! Config keys that nothing reads: harmless by name, or a reason to refuse.
+//! Config keys that nothing reads: harmless ones, known by name, and reasons to refuse.
 
 use serde_json::Value;
 

@@ -19,7 +19,7 @@ const PLAIN: [&str; 2] = ["up_proj", "down_proj"];
 pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
     let mut modules = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
-        // Two modules as counted are one in the checkpoint.
+        // Two modules that are counted separately are one in the checkpoint.
         let index = if family.mixers == Mixers::MambaBeside { index / 2 } else { index };
         let mut add = |class: Class, within: &str, names: &[&str]| {
             let dot = if within.is_empty() { "" } else { "." };

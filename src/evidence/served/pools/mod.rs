@@ -1,4 +1,4 @@
-//! Measured runs of prefill and decode pools, run again in the simulator.
+//! Measured runs of prefill and decode pools, replayed in the simulator.
 
 mod recipe;
 pub mod report;
@@ -29,9 +29,9 @@ pub struct PoolRun {
     transfer: Transfer,
     requests: Vec<Request>,
     clients: u32,
-    /// The recipe that started it is on record.
+    /// Whether the recipe that started it is recorded.
     pub recorded: bool,
-    /// As near as a link comes to it.
+    /// The link closest to it.
     pub link: String,
 }
 
@@ -71,7 +71,7 @@ impl PoolRun {
             Err(issues) => Err(texts(&issues)),
         };
         let (of_prompts, of_tokens) = (memory(&pool.setup)?, memory(&setup)?);
-        // The way between the pools, with all GPUs of both counted.
+        // The link between the pools, with all GPUs of both counted.
         setup.prefill = Some(pool.clone());
         let transfer = pools::transfer((&setup, &of_tokens), (&pool, &of_prompts))?;
         setup.prefill = None;
@@ -116,7 +116,7 @@ impl Side {
         (self.table_key(), &self.setup, &self.extent)
     }
 
-    /// Workers with the same step times.
+    /// Equal for workers with the same step times.
     pub fn table_key(&self) -> String {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, workload, .. } = &self.setup;
         let phases = self.extent.phases;
@@ -137,7 +137,7 @@ fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started
     let count = workers.count.ok_or("the number of workers is not known")?;
     let gpus = workers.gpus.ok_or("the GPUs of a worker are not known")?;
     let (ep, parallel) = match workers.recipe_layout {
-        // One GPU of each is a placeholder.
+        // One GPU for each of both is a placeholder.
         Some((ep, parallel)) => (if ep == 1 && workers.tp == 1 { gpus } else { ep }, parallel),
         None => (workers.ep, workers.attention_dp > 1),
     };
@@ -147,7 +147,7 @@ fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started
         ranks: if parallel { gpus } else { 1 },
         ep: ep.min(gpus),
         max_seqs: workers.max_batch.filter(|_| decodes),
-        // TensorRT-LLM's checkpoints for it carry scales for an FP8 cache.
+        // The checkpoints made for TensorRT-LLM carry scales for an FP8 cache.
         kv_fp8: case.served.engine == "trtllm",
         overlap: decodes || case.served.engine != "trtllm",
         drafted: if case.drafting == Some(true) { drafting::constants().recipe_drafts as u32 } else { 0 },
@@ -198,11 +198,11 @@ fn scenario_of(case: &PoolCase, prefill: &Started, decode: &Started) -> Result<S
     })
 }
 
-/// What differs between the pools and a scenario says once.
+/// Applies what differs between the pools but occurs only once in a scenario.
 fn apply(setup: &mut Setup, started: &Started) {
     setup.token_budget = started.token_budget.unwrap_or(setup.token_budget);
     setup.memory_share = started.memory_share.unwrap_or(setup.memory_share);
-    // A budget that prompts share with sequences bounds these too.
+    // A budget that prompts share with sequences also limits the number of sequences.
     let most = match setup.engine.scheduler.batching {
         Batching::PrefillFirst => u32::MAX,
         Batching::MixedChunks | Batching::InFlight => setup.token_budget / setup.tokens_verified().max(1),

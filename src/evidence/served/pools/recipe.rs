@@ -51,7 +51,7 @@ pub struct Started {
     pub max_seqs: Option<u32>,
     pub memory_share: Option<f64>,
     pub kv_fp8: bool,
-    /// Steps are decided ahead.
+    /// Whether steps are scheduled ahead.
     pub overlap: bool,
     pub drafted: u32,
     pub receive_interval: Option<u32>,

@@ -15,18 +15,18 @@ use crate::serving::table::StepTable;
 pub struct PoolReport {
     #[serde(flatten)]
     pub all: Report,
-    /// By the octaves of clients, the most of each as key.
+    /// By octaves of clients, keyed by the largest number of each.
     pub by_clients: BTreeMap<u32, Metrics>,
     /// By tokens of a prompt.
     pub by_prompt: BTreeMap<u32, Metrics>,
-    /// By whether tokens were drafted, and whether the recipe is on record.
+    /// By whether tokens were drafted, and whether the recipe is recorded.
     pub by_drafting: BTreeMap<String, Metrics>,
     pub by_recipe: BTreeMap<String, Metrics>,
-    /// By the number of GPUs that decode for each that computes prompts.
+    /// By the number of decode GPUs per prefill GPU.
     pub by_ratio: BTreeMap<String, Metrics>,
 }
 
-/// Runs every case again.
+/// Replays every case.
 pub fn pool_report(
     cases: &[&PoolCase],
     catalog: &Catalog,
@@ -65,7 +65,7 @@ pub fn pool_report(
     })
 }
 
-/// GPUs of decode for each of prefill, in octaves.
+/// Decode GPUs per prefill GPU, in octaves.
 fn ratio(run: &PoolRun) -> String {
     let gpus = |side: &Side| f64::from(side.setup.gpus_per_replica() * side.setup.replicas);
     let octave = (gpus(&run.decode) / gpus(&run.prefill)).log2().floor();

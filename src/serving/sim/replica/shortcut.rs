@@ -6,8 +6,8 @@ use crate::serving::sim::rank::Rank;
 use crate::serving::sim::scheduled::Scheduled;
 use crate::serving::sim::{Gaps, Spent};
 
-/// Steps are alike while sequences grow, on average, by at most one token in this many. The middle step then gives the sum
-/// of their times to within 1e-5, if step times are smooth in sequence length.
+/// Steps count as equal while sequences grow, on average, by at most one token in this many. The time of the middle
+/// step then gives the sum of their times to within 1e-5, if step times are smooth in sequence length.
 const ALIKE: u64 = 64;
 /// The most steps taken together.
 const MOST: u64 = 63;
@@ -58,7 +58,7 @@ impl Replica<'_> {
         self.joules += joules * steps as f64;
         self.steps += steps;
         (self.began, self.now, self.stages[0]) = (last, last + seconds, last + seconds);
-        // Up to the interval, from where it begins again at 1.
+        // Up to the interval, after which it starts again at 1.
         let interval = self.policy.receive_interval.max(1);
         self.receive_count = (self.receive_count.min(interval) + (steps as u32 - 1)) % interval + 1;
         for rank in &mut self.ranks {
@@ -84,7 +84,7 @@ impl Rank<'_> {
     /// Whether the next `steps` only decode and no sequence ends in them.
     fn decodes_on(&self, steps: u64) -> bool {
         let batch = &self.micro_batches[0];
-        // Without a slot nothing starts either.
+        // Without a free slot nothing starts either.
         let none_starts = (self.waiting.is_empty() || self.free_slots(0) == 0)
             && batch.partial.is_empty()
             && batch.fresh.is_empty();
@@ -108,7 +108,7 @@ impl Rank<'_> {
         }
     }
 
-    /// How many steps are alike, and end no sequence: an odd number.
+    /// The number of steps that count as equal and in which no sequence ends, as an odd number.
     fn alike(&self) -> u64 {
         let decoding = &self.micro_batches[0].decoding;
         if decoding.count == 0 {

@@ -1,4 +1,4 @@
-//! Rules by which new prompts wait for more of them.
+//! Rules by which new prompts wait for further prompts.
 
 use super::Replica;
 
