@@ -49,7 +49,7 @@ pub struct Widths([f64; METRICS]);
 
 impl Widths {
     /// For a figure composed of the metrics in these shares.
-    fn of(self, shares: &[(Observed, f64)]) -> f64 {
+    pub fn of(self, shares: &[(Observed, f64)]) -> f64 {
         let all: f64 = shares.iter().map(|(_, share)| share.abs()).sum();
         let widened: f64 = shares.iter().map(|(metric, share)| share.abs() * self.0[*metric as usize]).sum();
         // A certain figure has no width.
@@ -131,12 +131,12 @@ impl UncertainFigure {
         }
     }
 
-    /// The same from its values at both edges of the step-time band ([`Posterior::edges`]), in any order: near saturation
-    /// a figure responds nonlinearly.
-    pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2]) -> Band {
+    /// The same from its values at both edges of a step-time band of this width ([`Posterior::edges`]), in any order: near
+    /// saturation a figure responds nonlinearly.
+    pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2], width: f64) -> Band {
         let of_waiting = posterior.variance([0.0, 0.0, self.response[2]]);
         let others = OF_80_PERCENT.powi(2) * (of_waiting + self.noise);
-        let factor = |away: f64| (self.width * (away.max(0.0).powi(2) + others)).sqrt().exp();
+        let factor = |away: f64| (self.width * (away.max(0.0).powi(2) / width + others)).sqrt().exp();
         let [shorter, longer] = edges.map(|edge| (edge / self.value).ln());
         Band {
             low: self.value / factor(-shorter.min(longer)),
@@ -191,13 +191,16 @@ mod tests {
         let posterior =
             Posterior { mean: [0.0; 3], covariance: [[0.01, 0.0, 0.0], [0.0; 3], [0.0; 3]], left: [1.0; 3] };
         let figure = UncertainFigure { value: 1.0, response: [8.0, 0.0, 0.0], noise: 0.0, width: 1.0 };
-        let band = figure.band_between(&posterior, [0.8, 4.0]);
+        let band = figure.band_between(&posterior, [0.8, 4.0], 1.0);
         assert!((band.low - 0.8).abs() < 1e-9 && (band.high - 4.0).abs() < 1e-9, "{band:?}");
         assert!((band.within(1.0, 4.0) - 0.9).abs() < 1e-4 && (band.within(1.0, 0.8) - 0.1).abs() < 1e-4);
         // If the response is uniform, the edges are those that its derivative gives.
-        let [shorter, longer] = posterior.edges(figure.response).map(|factors| factors.prefill.powi(8));
-        let (even, plain) = (figure.band_between(&posterior, [shorter, longer]), figure.band(&posterior));
-        assert!((even.low / plain.low - 1.0).abs() < 1e-9 && (even.high / plain.high - 1.0).abs() < 1e-9);
+        for width in [1.0, 3.0] {
+            let figure = UncertainFigure { width, ..figure };
+            let edges = posterior.edges(figure.response, width).map(|factors| factors.prefill.powi(8));
+            let (even, plain) = (figure.band_between(&posterior, edges, width), figure.band(&posterior));
+            assert!((even.low / plain.low - 1.0).abs() < 1e-9 && (even.high / plain.high - 1.0).abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         stated: Vec::new(),
         refused: Vec::new(),
         issues: Vec::new(),
+        is_new_model: false,
     };
     let rest = model::take(&text, &mut said)?;
     let mut words = Words::of(&rest);
@@ -277,6 +278,11 @@ mod tests {
         let long = read("5 rps, 4k in, 1k out", first.clone()).expect("it is understood").0;
         let (_, issues) = read("6 rps, 2k in", long).expect("it is understood");
         assert!(issues[0].text.contains("`osl` 1000") && !issues[0].text.contains("`isl`"), "{issues:?}");
+        let other = read("gpt-oss-120b, 3 req/s", first.clone()).expect("it is understood").0.encode();
+        assert!(!other.contains("weights") && other.contains("gpu~h100-sxm"), "{other}");
+        let sessions = read("64 sessions, think time 30 s", first.clone()).expect("it is understood").0;
+        let (rate, issues) = read("3 req/s", sessions).expect("it is understood");
+        assert_eq!(rate.scenario.workload.turns.think_s, 0.0, "{issues:?}");
         let most = read("most load, 8 GPUs", first.clone()).expect("it is understood").0;
         let again = read("10 req/s", most).expect("it is understood").0.encode();
         assert!(!again.contains("most") && again.contains("r=10"), "{again}");

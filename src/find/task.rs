@@ -12,9 +12,10 @@ use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
-use crate::config::{Issue, Scenario, check};
+use crate::config::{Field, Issue, Scenario, Setup, check};
 use crate::efficiency::Ask;
 use crate::serving::run::{Bands, OwnRuns, Runner};
+use crate::units::count;
 
 /// A unit of work.
 #[derive(Debug)]
@@ -125,9 +126,38 @@ impl Task {
     }
 }
 
+/// How often a default token budget is doubled at most.
+const DOUBLINGS: usize = 8;
+
+/// Checks `scenario`, with a larger token budget if the engine's default leaves no room for whole prompts.
+fn with_room(mut scenario: Scenario) -> (Scenario, Option<Setup>, Vec<Issue>) {
+    let is_short = |issues: &[Issue]| issues.iter().any(|issue| issue.field == Field::TokenBudget);
+    let (setup, issues) = check(&scenario, catalog());
+    let known = catalog().engine(&scenario.engine).zip(catalog().gpu(&scenario.gpu));
+    let Some((engine, gpu)) =
+        known.filter(|_| is_short(&issues) && scenario.overrides.token_budget.is_none())
+    else {
+        return (scenario, setup, issues);
+    };
+    let (budget, _) = engine.scheduler.limits_on(gpu, scenario.dp);
+    let doubled = std::iter::successors(budget.0, |budget| Some(budget * 2.0)).skip(1);
+    for budget in doubled.take(DOUBLINGS) {
+        scenario.overrides.token_budget = Some(budget as u32);
+        let (setup, mut issues) = check(&scenario, catalog());
+        if !is_short(&issues) {
+            let text =
+                format!("raised to {} tokens: the default leaves no room for whole prompts", count(budget));
+            issues.push(Issue::note(Field::TokenBudget, text));
+            return (scenario, setup, issues);
+        }
+    }
+    scenario.overrides.token_budget = None;
+    (scenario, setup, issues)
+}
+
 fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened {
     let gpu = scenario.gpu.clone();
-    let (setup, issues) = check(&scenario, catalog());
+    let (scenario, setup, issues) = with_room(scenario);
     let error = |issues: Vec<Issue>| issues.into_iter().find(Issue::is_error);
     let Some(setup) = setup else { return Screened::Refused { gpu, issue: error(issues) } };
     let bounded = lacks(&setup).and_then(|lacks| Ok((lacks, Bound::of(&setup)?)));

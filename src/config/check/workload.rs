@@ -146,10 +146,34 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
     }
     if !matches!(setup.workload.load, Load::Batch(_)) && batching == Batching::InFlight && longest > budget {
         let text = format!(
-            "a prompt of {} tokens does not fit the token budget of {}: this engine does not chunk prompts",
+            "a prompt of {} tokens does not fit the token budget of {}. Raise the budget: {} is modelled without chunked \
+             prefill",
             whole(longest),
-            whole(budget)
+            whole(budget),
+            setup.engine.name,
         );
         issues.push(Issue::error(Field::TokenBudget, text));
+    } else if batching == Batching::InFlight && setup.tokens_verified() <= budget {
+        let ranks = setup.replicas.saturating_mul(setup.dp).max(1);
+        let beside = (budget - longest.min(budget)) / setup.tokens_verified();
+        // However many a rate keeps running, one prompt at a time is never meant.
+        let others = match setup.workload.load {
+            Load::Concurrency(clients) | Load::Sessions(clients) => clients.div_ceil(ranks).saturating_sub(1),
+            Load::Burst(prompts) | Load::Offline(prompts) => prompts.div_ceil(ranks).saturating_sub(1),
+            Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => 1,
+            Load::Batch(_) => 0,
+        };
+        let others = others.min(setup.max_seqs.saturating_sub(1));
+        if beside < others {
+            let text = format!(
+                "a prompt of {} tokens waits until {} other requests decode, for its step takes {} tokens. Set the token \
+                 budget to at least {}",
+                whole(longest),
+                if beside == 0 { "no".into() } else { format!("no more than {}", whole(beside)) },
+                whole(budget),
+                whole(longest.saturating_add(others.saturating_mul(setup.tokens_verified()))),
+            );
+            issues.push(Issue::warning(Field::TokenBudget, text));
+        }
     }
 }

@@ -44,12 +44,13 @@ const IDLE: [&str; 29] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-const HEAVY: [&str; 5] = [
+const HEAVY: [&str; 6] = [
     "enforce_eager",
     "disable_cuda_graph",
     "cpu_offload_gb",
     "num_gpu_blocks_override",
     "enable_chunked_prefill",
+    "no_enable_chunked_prefill",
 ];
 
 /// TensorRT-LLM's file of options.
@@ -138,7 +139,8 @@ impl Rest {
             "dtype" => {
                 flag.value.as_deref().is_some_and(|value| value.starts_with("float32") || value == "float")
             }
-            "enable_chunked_prefill" => !flag.on(),
+            // vLLM and SGLang chunk prompts unless told not to; of TensorRT-LLM only whole prompts are modelled.
+            "enable_chunked_prefill" => flag.on() == (scenario.engine == "trtllm"),
             _ => false,
         };
         let idle = IDLE.contains(&flag.name.as_str());
@@ -186,7 +188,8 @@ impl Rest {
         let tokens = scenario.workload.mean_prompt()? + f64::from(scenario.workload.mean_output());
         let longest = self.longest.filter(|longest| *longest < tokens)?;
         let text = format!(
-            "this server refuses the load: it takes up to {} tokens of prompt and output together, and requests have {}",
+            "this server refuses the load: it takes up to {} tokens of prompt and output together, and requests have {}. \
+             Raise its limit or shorten the requests",
             count(longest),
             count(tokens),
         );
@@ -223,6 +226,7 @@ impl Rest {
         match (published, flag.value.as_deref()) {
             (Some(Dtype::Bf16), Some("fp8" | "w8a8_fp8")) => scenario.weights = Some(Dtype::Fp8),
             (Some(Dtype::Bf16), _) => self.unknown(&flag),
+            (Some(published), Some(named)) if !names(named, published) => self.unknown(&flag),
             _ => {}
         }
     }
@@ -325,6 +329,17 @@ impl Rest {
         let heavy = HEAVY.contains(&flag.name.as_str());
         let list = if heavy { &mut self.heavy } else { &mut self.unknown };
         list.push(format!("{}{value}", shown(&flag.name)));
+    }
+}
+
+/// Whether a value of `--quantization` may name the format of these weights. Loaders that read several formats
+/// (`compressed-tensors`, `modelopt`) may.
+fn names(loader: &str, weights: Dtype) -> bool {
+    match loader {
+        "fp8" => matches!(weights, Dtype::Fp8 | Dtype::Fp8Block),
+        "awq" | "gptq" | "awq_marlin" | "gptq_marlin" => weights == Dtype::Int4,
+        "mxfp4" => matches!(weights, Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8),
+        _ => true,
     }
 }
 

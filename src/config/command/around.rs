@@ -38,7 +38,7 @@ impl Rest {
                 self.issues.push(Issue::note(Field::Gpu, format!("the nodes have {}", gpu.name)));
                 (scenario.gpu, scenario.spec) = (gpu.id.clone(), SpecSheet::default());
             }
-            None => self.unknown.push(format!("nvidia.com/gpu.product: {name}")),
+            None => self.unknown.push(format!("GPU of the nodes: {name}")),
         }
     }
 
@@ -67,6 +67,9 @@ impl Rest {
                 }
                 "max_concurrency" => clients = self.whole(Field::Concurrency, flag),
                 "num_prompts" => prompts = self.whole(Field::Requests, flag),
+                "burstiness" if flag.number().is_some() => {
+                    workload.burstiness = flag.number().unwrap_or(1.0);
+                }
                 "request_rate" => rate = flag.number().filter(|rate| rate.is_finite()),
                 "dataset_name" if flag.value.as_deref() == Some("random") => {}
                 idle if IDLE.contains(&idle) => {}
@@ -79,7 +82,12 @@ impl Rest {
             (workload.cached_share, workload.isl) = (f64::from(prefix) / f64::from(all), Lengths::Fixed(all));
         }
         workload.load = match (rate, clients) {
-            (Some(rate), _) => Load::Rate(rate),
+            (Some(rate), clients) => {
+                self.unknown.extend(
+                    clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),
+                );
+                Load::Rate(rate)
+            }
             (None, Some(clients)) => Load::Concurrency(clients),
             (None, None) => Load::Burst(prompts.unwrap_or(PROMPTS)),
         };

@@ -111,13 +111,17 @@ fn replicas_and_nodes_of_a_manifest_are_read() {
         )
     };
     let product = "nvidia.com/gpu.product: NVIDIA-L40S";
-    assert_eq!(link_of(&deployment("replicas: 3", product)), "v=1&m=qwen3-8b&g=l40s&n=6&tp=2");
+    for node in [product, "nodeSelector: {nvidia.com/gpu.product: NVIDIA-L40S, zone: a}"] {
+        assert_eq!(link_of(&deployment("replicas: 3", node)), "v=1&m=qwen3-8b&g=l40s&n=6&tp=2");
+    }
+    let gke = "cloud.google.com/gke-accelerator: nvidia-l4";
+    assert_eq!(link_of(&deployment("replicas: 3", gke)), "v=1&m=qwen3-8b&g=l4&n=6&tp=2");
     let compose = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B\n    deploy:\n      replicas: 2\n";
     assert_eq!(link_of(compose), "v=1&m=qwen3-8b&n=2");
     for (replicas, node, listed) in [
         ("replicas: ${N}", product, "`replicas: ${N}`"),
         ("replicas: 3\n  replicas: 4", product, "`replicas: 3`, `replicas: 4`"),
-        ("replicas: 3", "nvidia.com/gpu.product: NVIDIA-X1", "`nvidia.com/gpu.product: NVIDIA-X1`"),
+        ("replicas: 3", "nvidia.com/gpu.product: NVIDIA-X1", "`GPU of the nodes: NVIDIA-X1`"),
     ] {
         let (_, issues) = read_link(&deployment(replicas, node)).expect("a command");
         assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
@@ -137,6 +141,7 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
             "v=1&m=qwen3-8b&isl=2000&osl=200&c=32",
         ),
         ("--request-rate 4 --num-prompts 500 --random-range-ratio 0.2", "v=1&m=qwen3-8b&rr=0.2&r=4&np=500"),
+        ("--request-rate 4 --burstiness 0.5", "v=1&m=qwen3-8b&r=4&bu=0.5"),
         ("--request-rate inf --num-prompts 50", "v=1&m=qwen3-8b&bn=50"),
         ("--random-prefix-len 512 --random-input-len 512 --max-concurrency 8", "v=1&m=qwen3-8b&pc=0.5&c=8"),
     ] {
@@ -145,6 +150,10 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
     let (_, issues) =
         read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --dataset-name sharegpt").expect("a command");
     assert_eq!(issues, ["not recognised and ignored: `--dataset-name sharegpt`"]);
+    let (_, issues) =
+        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --request-rate 4 --max-concurrency 8")
+            .expect("a command");
+    assert_eq!(issues, ["not recognised and ignored: `--max-concurrency 8` beside `--request-rate 4`"]);
 }
 
 #[test]
@@ -200,6 +209,10 @@ fn unrecognised_options_are_listed() {
     assert!(one("vllm serve Qwen/Qwen3-8B --kv-cache-dtype nvfp4").contains("`--kv-cache-dtype nvfp4`"));
     assert!(one("vllm serve Qwen/Qwen3-8B --dtype float32").contains("`--dtype float32`"));
     assert!(one("vllm serve Qwen/Qwen3-8B --enable-chunked-prefill=False").contains("chunked"));
+    assert!(one("vllm serve Qwen/Qwen3-8B --no-enable-chunked-prefill").contains("chunked"));
+    assert!(one("trtllm-serve Qwen/Qwen3-8B --enable_chunked_prefill").contains("chunked"));
+    assert!(one("vllm serve Qwen/Qwen3-8B-FP8 --quantization awq").contains("`--quantization awq`"));
+    assert_eq!(one("vllm serve Qwen/Qwen3-8B-FP8 --quantization fp8"), "");
     assert!(one("vllm serve a/b\nvllm serve c/d").contains("several engines"));
     let file = "trtllm-serve Qwen/Qwen3-8B --extra_llm_api_options extra.yml";
     assert!(one(file).contains("`--extra-llm-api-options extra.yml`"));

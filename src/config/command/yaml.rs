@@ -26,19 +26,23 @@ pub struct Around {
     pub unread: Vec<String>,
 }
 
-/// The label under which NVIDIA's operator gives a node's GPU.
-const PRODUCT: &str = "nvidia.com/gpu.product";
+/// The labels under which NVIDIA's operator, GKE and Karpenter give a node's GPU.
+const PRODUCTS: [&str; 3] =
+    ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name"];
 
 /// Reads the lines around a container's command.
 pub fn around(text: &str) -> Around {
     let mut around = Around::default();
     let (mut copies, mut products) = (Vec::new(), Vec::new());
-    for line in text.lines() {
-        let Some((key, value)) = line.trim().split_once(": ") else { continue };
+    // A mapping in braces has several on one line.
+    let within =
+        |line| str::split_once(line, ": {").map_or(line, |(_, inner)| inner.trim_end().trim_end_matches('}'));
+    for entry in text.lines().flat_map(|line| within(line).split(", ")) {
+        let Some((key, value)) = entry.trim().split_once(": ") else { continue };
         let value = unquoted(value.split(" #").next().unwrap_or_default().trim()).to_owned();
         match unquoted(key) {
             "replicas" if !copies.contains(&value) => copies.push(value),
-            PRODUCT if !products.contains(&value) => products.push(value),
+            key if PRODUCTS.contains(&key) && !products.contains(&value) => products.push(value),
             _ => {}
         }
     }
@@ -48,7 +52,7 @@ pub fn around(text: &str) -> Around {
         around.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
     }
     if around.gpu.is_none() {
-        around.unread.extend(products.iter().map(|product| format!("{PRODUCT}: {product}")));
+        around.unread.extend(products.iter().map(|product| format!("GPU of the nodes: {product}")));
     }
     around
 }

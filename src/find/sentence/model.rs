@@ -58,6 +58,7 @@ pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
             }
             said.state(Field::Model, name[..length].join(" "));
             said.issues.extend(taken.issues);
+            said.is_new_model = said.link.scenario.model.id() != taken.model.id;
             said.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
             said.link.scenario.weights = taken.weights;
         }

@@ -21,6 +21,9 @@ const ONCE: [Field; 13] = [
     Field::ThinkTime,
 ];
 
+/// What was chosen for one model says nothing of another.
+const OF_MODEL: [Field; 4] = [Field::Weights, Field::Kv, Field::Drafted, Field::Accepted];
+
 /// Everything that a text states.
 pub(super) struct Said {
     pub link: Link,
@@ -35,6 +38,8 @@ pub(super) struct Said {
     /// Phrases that were read but would be misleading if only partly applied.
     pub refused: Vec<String>,
     pub issues: Vec<Issue>,
+    /// Whether it names another model than the previous request.
+    pub is_new_model: bool,
 }
 
 impl Said {
@@ -73,6 +78,13 @@ impl Said {
         const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
         let mut find = self.link.find.take().unwrap_or_default();
         let mut gone = Vec::new();
+        if self.is_new_model {
+            gone.extend(OF_MODEL);
+        }
+        let workload = &mut self.link.scenario.workload;
+        if !workload.load.is_sessions() {
+            workload.turns.think_s = 0.0;
+        }
         if self.slos.limits().next().is_some() {
             self.link.scenario.workload.slos = Slos::default();
         }

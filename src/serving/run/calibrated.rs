@@ -69,6 +69,18 @@ impl Spread {
         }
         self
     }
+
+    /// No answer is complete before its first token.
+    fn after(mut self, first: &Self) -> Self {
+        let ends = [(Some(&mut self.mean), Some(first.mean)), (self.p50.as_mut(), first.p50)];
+        let later = [(self.p90.as_mut(), first.p90), (self.p99.as_mut(), first.p99)];
+        for (all, first) in ends.into_iter().chain(later) {
+            if let (Some(all), Some(first)) = (all, first) {
+                all.low = all.low.max(first.low);
+            }
+        }
+        self
+    }
 }
 
 /// The basis of a calibrated run.
@@ -120,9 +132,11 @@ impl Runner {
         let responses = Responses::of(at, |factors| run(factors, factors != at))?;
         let edges = match is_steep(&responses) {
             true => {
+                // At the full width of the band: beyond these runs, times would fall below what any queue allows.
+                let width = calibration.widths(&point, |_| true).of(&of_e2e(&responses.at));
                 let e2e = responses.response(0.0, |run| run.metrics.e2e.mean);
-                let [shorter, longer] = posterior.edges(e2e).map(|factors| run(factors, true).ok());
-                shorter.zip(longer)
+                let [shorter, longer] = posterior.edges(e2e, width).map(|factors| run(factors, true).ok());
+                shorter.zip(longer).map(|runs| Edges { runs, width })
             }
             false => None,
         };
@@ -158,6 +172,18 @@ impl Runner {
     }
 }
 
+/// Runs at both edges of a step-time band of this width.
+struct Edges {
+    runs: (Run, Run),
+    width: f64,
+}
+
+/// The metrics that E2E is composed of, with their shares.
+fn of_e2e(run: &Run) -> [(Observed, f64); 2] {
+    let waited = run.metrics.ttft.mean / run.metrics.e2e.mean;
+    [(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)]
+}
+
 /// TTFT that grows this many times as fast as step times is mostly queueing, which shorter steps would avoid.
 const STEEP: f64 = 2.0;
 
@@ -167,19 +193,16 @@ fn is_steep(responses: &Responses<Run>) -> bool {
     prefill + decode > STEEP
 }
 
-/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band. `edges` are the runs at both
-/// edges of the step-time band.
+/// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
 fn bands(
     calibration: &Calibration,
     (point, posterior): (&ConfigPoint, &Posterior),
-    (responses, edges): (&Responses<Run>, Option<&(Run, Run)>),
+    (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
 ) -> Option<(Bands, Standing)> {
-    let metrics = &responses.at.metrics;
-    let waited = metrics.ttft.mean / metrics.e2e.mean;
     let of_ttft = [(Observed::Ttft, 1.0)];
     let of_tpot = [(Observed::Tpot, 1.0)];
-    let of_e2e = [(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)];
+    let of_e2e = of_e2e(&responses.at);
     // A rate falls as times rise.
     let of_rate = of_e2e.map(|(metric, share)| (metric, -share));
     let widths = calibration.widths(point, |_| true);
@@ -187,11 +210,16 @@ fn bands(
         calibration.figure(responses, (widths, shares), of)
     };
     let around = |figure: &UncertainFigure, of: &dyn Fn(&Run) -> f64| match edges {
-        Some((shorter, longer)) => figure.band_between(posterior, [of(shorter), of(longer)]),
+        Some(Edges { runs: (shorter, longer), width }) => {
+            figure.band_between(posterior, [of(shorter), of(longer)], *width)
+        }
         None => figure.band(posterior),
     };
+    // Where a mean slides, a percentile may jump from one value to another, which is no slope to extend.
     let band = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
-        figure(shares, of).map(|figure| around(&figure, of))
+        let figure = figure(shares, of)?;
+        let response = figure.response.map(|one| one.clamp(-STEEP, STEEP));
+        Some(around(&UncertainFigure { response, ..figure }, of))
     };
     let time = |shares: &[(Observed, f64)], stats: &dyn Fn(&Run) -> Option<Stats>| {
         let of = |figure: fn(Stats) -> f64| move |run: &Run| stats(run).map_or(f64::NAN, figure);
@@ -225,10 +253,11 @@ fn bands(
     let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
     let output_per_s = |run: &Run| run.metrics.output_per_s;
     let output = figure(rate, &output_per_s);
+    let first = ttft_spread?;
     let bands = Bands {
-        ttft: ttft_spread?,
+        e2e: e2e_spread?.after(&first),
+        ttft: first,
         tpot: tpot_spread,
-        e2e: e2e_spread?,
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
