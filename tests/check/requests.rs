@@ -151,3 +151,31 @@ fn uncounted_inputs_have_a_warning_on_their_field() {
     });
     assert_eq!(batch, warning(Field::LogSpread));
 }
+
+#[test]
+fn whole_prompts_that_starve_decoding_are_said() {
+    let warnings = |load, isl| {
+        let (_, issues) = checked(|scenario| {
+            scenario.engine = "trtllm".into();
+            scenario.overrides.token_budget = Some(8192);
+            (scenario.workload.load, scenario.workload.isl) = (load, Lengths::Fixed(isl));
+        });
+        let of_budget = issues.into_iter().filter(|issue| issue.field == Field::TokenBudget);
+        of_budget.map(|issue| issue.text).collect::<Vec<_>>().concat()
+    };
+    for (load, isl, least) in [
+        (Load::Concurrency(16), 8192, Some(8207.0)),
+        (Load::Concurrency(16), 8180, Some(8195.0)),
+        (Load::Concurrency(16), 8177, None),
+        (Load::Concurrency(1), 8192, None),
+        (Load::Rate(2.0), 8192, Some(8193.0)),
+        (Load::Rate(2.0), 8191, None),
+        (Load::Batch(4), 8192, None),
+    ] {
+        let text = warnings(load, isl);
+        match least {
+            Some(least) => assert!(text.ends_with(&count(least)), "{load:?} {isl}: {text}"),
+            None => assert_eq!(text, "", "{load:?} {isl}"),
+        }
+    }
+}
