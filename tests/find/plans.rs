@@ -346,7 +346,10 @@ fn the_token_budget_leaves_room_beside_whole_prompts() {
             "gpu": "h100-sxm", "rate": 2, "gpus": 1{more}}}"#
         );
         let plan = plan(&text).plans.into_iter().next().expect("one GPU suffices");
-        (plan.config["token_budget"].as_u64(), plan.issues.iter().any(|issue| issue.field == Field::TokenBudget))
+        (
+            plan.config["token_budget"].as_u64(),
+            plan.issues.iter().any(|issue| issue.field == Field::TokenBudget),
+        )
     };
     assert_eq!(budget(""), (Some(16_384), true));
     // A stated one stays.

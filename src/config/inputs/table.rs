@@ -109,7 +109,7 @@ inputs! {
     Histogram = row("hl", "Length histogram",
         "Weighted pairs of prompt and output length to draw from, instead of fixed lengths.").later()
         .text(text!(Histogram, values::histogram, scenario.workload.histogram or none, values::show_histogram)),
-    CachedShare = row("pc", "Prefix cache", "Fraction of each prompt found in the prefix cache.")
+    CachedShare = row("pc", "Prefix cache", "Fraction of each prompt found in the prefix cache. Each running request counts with its own copy.")
         .at(Requests, 30).later()
         .number(held!(workload.cached_share, real(0.0, 1.0, SHARES).unit("of prompts"))),
     Drafted = row("sd", "Drafted", "Speculative decoding: draft tokens per step and sequence.").at(Requests, 31).later()
