@@ -85,7 +85,6 @@ fn learned(criterion: &mut Criterion) {
 /// Budget: 1,000 layouts a second on two threads, so 5.5 s for these on one.
 #[cfg(feature = "tools")]
 fn search(criterion: &mut Criterion) {
-    use rooflight::efficiency::onnx::ModelError;
     use rooflight::evidence::models::shipped_models;
     use rooflight::find::{Request, Search};
 

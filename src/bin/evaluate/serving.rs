@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rooflight::config::catalog::{Catalog, EngineCatalog, constants};
+use rooflight::config::catalog::{Catalog, EngineCatalog};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped, parted};

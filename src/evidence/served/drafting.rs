@@ -23,7 +23,7 @@ pub fn seconds(setup: &Setup, passes: u32) -> Result<f64, MissingFigure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::{catalog, constants};
+    use crate::config::catalog::catalog;
     use crate::config::{ModelChoice, Scenario, check};
 
     #[test]
