@@ -9,7 +9,7 @@ use crate::calibration::{
 };
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Issue, Lengths, Load, Measured, Metric, Scenario, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, Efficiencies};
 use crate::serving::plan_among;
 use crate::serving::runner;
 use crate::serving::sim::Stats;
@@ -33,11 +33,7 @@ impl OwnRuns {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn of<E>(
-        &mut self,
-        runs: &[Scenario],
-        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-    ) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
+    pub fn of<E>(&mut self, runs: &[Scenario], ask: Ask<'_, E>) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
         let is_same = self.observed.iter().map(|(run, _)| run).eq(runs);
         if let Some(said) = self.said.as_ref().filter(|_| is_same) {
             return Ok(said.clone());
@@ -55,7 +51,7 @@ impl OwnRuns {
             let run = &runs[at];
             all[at] = match before.iter().find(|(seen, known)| seen == run && serves(known)) {
                 Some((_, observing)) => Some(observing.clone()),
-                None => observe(run, settles, &mut tables, &ask)?,
+                None => observe(run, settles, &mut tables, ask)?,
             };
         }
         for ((number, run), observing) in (1_u32..).zip(runs).zip(all) {
@@ -108,7 +104,7 @@ fn observe<E>(
     run: &Scenario,
     settles: bool,
     tables: &mut Tables,
-    ask: &impl Fn(&Rows) -> Result<Efficiencies, E>,
+    ask: Ask<'_, E>,
 ) -> Result<Option<Observing>, E> {
     let wrong = |issues: &[Issue]| {
         issues.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence)
