@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::contributed::{Predicted, checked, report, schema};
 use rooflight::evidence::models::shipped_models;
@@ -33,7 +32,7 @@ fn check_all(texts: &[String]) -> (Vec<Predicted>, Vec<String>) {
     let files: Vec<_> =
         texts.iter().enumerate().map(|(at, text)| (format!("{at}.json"), text.clone())).collect();
     let ask = |rows: &_| MODELS.answer(rows).map_err(|error| error.to_string());
-    let (runs, findings) = checked(&files, catalog(), &ask);
+    let (runs, findings) = checked(&files, &ask);
     (runs, findings.iter().map(ToString::to_string).collect())
 }
 

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::sync::LazyLock;
 
 use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, Prediction};
-use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::evidence::models::shipped_models;
@@ -134,11 +133,11 @@ fn a_run_is_observed_once() {
         asked.set(asked.get() + 1);
         MODELS.answer(rows).map(Efficiencies::Learned)
     };
-    let (one, _) = own_runs.of(&[run(512)], catalog(), ask).expect("the models answer");
+    let (one, _) = own_runs.of(&[run(512)], &ask).expect("the models answer");
     assert_eq!(asked.get(), 1);
-    let (two, _) = own_runs.of(&[run(512), run(600)], catalog(), ask).expect("the models answer");
+    let (two, _) = own_runs.of(&[run(512), run(600)], &ask).expect("the models answer");
     assert_eq!((one.len(), two.len(), asked.get()), (1, 2, 2), "only the new one is simulated");
-    let (none, _) = own_runs.of(&[], catalog(), ask).expect("nothing is asked");
+    let (none, _) = own_runs.of(&[], &ask).expect("nothing is asked");
     assert!(none.is_empty());
 }
 

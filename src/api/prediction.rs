@@ -174,7 +174,7 @@ impl ParsedScenario {
             }
             None => None,
         };
-        let own = OwnRuns::default().of(&own, catalog(), &ask);
+        let own = OwnRuns::default().of(&own, &ask);
         prediction.failure = match own {
             Ok((own, found)) => {
                 prediction.issues.extend(found);

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rooflight::config::catalog::catalog;
 use rooflight::evidence::export::export;
 use rooflight::evidence::power::export_power;
 use rooflight::evidence::sample::Selection;
@@ -48,15 +47,14 @@ fn run(cli: &Cli) -> Result<(), String> {
     let family = Family::from_id(&cli.family).ok_or_else(|| format!("no family {}", cli.family))?;
     let file = File::create(&cli.out).map_err(|error| format!("{}: {error}", cli.out.display()))?;
     if cli.power {
-        let header = export_power(family, &cli.data, catalog(), &mut BufWriter::new(file))
-            .map_err(|error| error.to_string())?;
+        let header =
+            export_power(family, &cli.data, &mut BufWriter::new(file)).map_err(|error| error.to_string())?;
         report(family, (header.rows, header.columns.len()), &header.skipped);
         return Ok(());
     }
     let selection = Selection { sample: cli.sample, seed: cli.seed, suspects: false };
     let mut out = BufWriter::new(file);
-    let header =
-        export(family, &cli.data, selection, catalog(), &mut out).map_err(|error| error.to_string())?;
+    let header = export(family, &cli.data, selection, &mut out).map_err(|error| error.to_string())?;
     report(family, (header.rows, header.columns.len()), &header.skipped);
     Ok(())
 }

@@ -24,10 +24,10 @@ pub struct Setup {
     /// Formats by class of layer.
     pub formats: Formats,
     pub kv: Dtype,
-    /// The scenario's, as it applies: mean lengths in place of a histogram's, none that vary in a batch, no drafts
-    /// accepted of none, and only the images and limits that the model and the lengths allow.
+    /// The scenario's, as it applies: with a histogram, its means are the lengths; a batch has fixed lengths; without
+    /// drafts nothing is accepted; images and limits are those that the model and the lengths allow.
     pub workload: Workload,
-    /// Tokens of one image, where the workload leaves them to the model.
+    /// Tokens of one image: as given, or else the model's.
     pub image_tokens: u32,
     pub token_budget: u32,
     pub max_seqs: u32,

@@ -281,6 +281,15 @@ impl Slos {
         all.into_iter().filter_map(|(field, limit)| Some((field, limit? * 1e-3)))
     }
 
+    /// What the limit of an input is on.
+    pub fn metric(limit: Field) -> &'static str {
+        match limit {
+            Field::SloTtft => "TTFT",
+            Field::SloTpot => "TPOT",
+            _ => "E2E",
+        }
+    }
+
     /// Required share of requests that meet all limits at once: 0 if only a percentile is given.
     pub fn share(&self) -> f64 {
         self.share.unwrap_or(if self.percentile.is_some() { 0.0 } else { Self::SHARE })

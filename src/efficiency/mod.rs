@@ -13,7 +13,7 @@ pub use manifest::{
 pub use rows::{FamilyRows, Rows};
 
 /// Has the models answer rows, or says why they cannot.
-pub type Ask<'a> = &'a dyn Fn(&Rows) -> Result<Efficiencies, String>;
+pub type Ask<'a, E = String> = &'a dyn Fn(&Rows) -> Result<Efficiencies, E>;
 
 /// Why nothing is predicted if some rows are missing.
 pub const UNANSWERED: &str = "the models did not answer every row";

@@ -47,21 +47,14 @@ impl Rows {
         Self { silent: true, ..Self::default() }
     }
 
-    /// Adds the call and returns its index. `stored` are the operand bytes not just written by earlier kernels;
-    /// `floor` is the minimum duration of a launch.
-    pub fn ask(
-        &mut self,
-        op: &Op,
-        stored: Bytes,
-        setup: &Setup,
-        floor: Seconds,
-    ) -> Result<usize, MissingFigure> {
+    /// Adds the call and returns its index. `stored` are the operand bytes not just written by earlier kernels.
+    pub fn ask(&mut self, op: &Op, stored: Bytes, setup: &Setup) -> Result<usize, MissingFigure> {
         if self.silent {
             return Ok(0);
         }
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
-        let asked = match op.family().zip(op.served_vector(gpu, engine, floor)?) {
+        let asked = match op.family().zip(op.served_vector(gpu, engine)?) {
             Some((family, row)) => AskedCall {
                 row: Some((family, self.add(family, row))),
                 in_service: op.in_service(stored, gpu, engine)?,
@@ -136,7 +129,7 @@ mod tests {
         let calls = [product(16), product(32), product(16)];
         let mut rows = Rows::default();
         for (place, call) in calls.iter().enumerate() {
-            assert_eq!(rows.ask(call, Bytes(1e6), &setup, Seconds(1e-6)), Ok(place));
+            assert_eq!(rows.ask(call, Bytes(1e6), &setup), Ok(place));
         }
         let answer = |ln_efficiency| Answer { ln_efficiency, ln_bound: None, outside: false };
         let answers = BTreeMap::from([(Family::Gemm, vec![answer(-0.1), answer(-0.2)])]);

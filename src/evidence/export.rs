@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::measured::reference_sources;
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
-use crate::config::catalog::Catalog;
 use crate::kernels::{Family, Schema};
 
 /// Columns that follow the features in every row. All are f32; codes index the header's lists.
@@ -61,7 +60,6 @@ pub fn export(
     family: Family,
     data: &Path,
     selection: Selection,
-    catalog: &Catalog,
     out: &mut impl Write,
 ) -> Result<Header, ExportError> {
     let mut rows: Vec<f32> = Vec::new();
@@ -70,7 +68,7 @@ pub fn export(
     let reference = reference_sources(family);
     sources.code(&reference.join(", "));
     let mut count = 0;
-    let skipped = visit_sample(family, data, selection, &|_| true, catalog, &mut |measured, row| {
+    let skipped = visit_sample(family, data, selection, &|_| true, &mut |measured, row| {
         count += 1;
         rows.extend(row.features);
         rows.extend([row.ideal.micros().ln() as f32, measured.micros.ln() as f32]);
@@ -126,7 +124,6 @@ pub(super) fn write(header: &impl Serialize, rows: &[f32], out: &mut impl Write)
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::config::catalog::catalog;
     use crate::evidence::measured::MeasuredCall;
     use crate::kernels::{
         Attention, Elementwise, ElementwiseKind, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
@@ -173,7 +170,7 @@ mod tests {
             (Family::Elementwise, add_norm()),
         ];
         for (family, call) in calls {
-            let row = call.row(catalog()).expect("a row");
+            let row = call.row().expect("a row");
             let names = family.schema().names;
             let of = |name: &str| {
                 f64::from(row.features[names.iter().position(|column| *column == name).expect("a column")])

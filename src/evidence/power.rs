@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::export::{Codes, ExportError, write};
 use super::measured::{MeasuredCall, Skipped, visit_power};
 use crate::config::Dtype;
-use crate::config::catalog::Catalog;
+use crate::config::catalog::catalog;
 use crate::kernels::{Count, Family};
 
 /// Columns of a row. All are f32; codes index the header's lists.
@@ -42,17 +42,12 @@ pub struct Header {
 }
 
 /// Writes the calls of `family` under `data` that were measured with watts, in the format of training rows.
-pub fn export_power(
-    family: Family,
-    data: &Path,
-    catalog: &Catalog,
-    out: &mut impl Write,
-) -> Result<Header, ExportError> {
+pub fn export_power(family: Family, data: &Path, out: &mut impl Write) -> Result<Header, ExportError> {
     let mut rows: Vec<f32> = Vec::new();
     let (mut gpus, mut engines, mut dtypes) = (Codes::default(), Codes::default(), Codes::default());
     let mut shapes = Codes::default();
     let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
-    visit_power(family, data, &mut |measured| match measured.and_then(|call| counted(call, catalog)) {
+    visit_power(family, data, &mut |measured| match measured.and_then(counted) {
         Ok((call, work)) => {
             rows.extend(work);
             let codes = [
@@ -79,8 +74,8 @@ pub fn export_power(
 }
 
 /// A call with the columns of its work, its time and its watts.
-fn counted(call: MeasuredCall, catalog: &Catalog) -> Result<(MeasuredCall, [f32; 8]), Skipped> {
-    let gpu = catalog.gpu(&call.gpu).ok_or_else(|| format!("no record of {}", call.gpu))?;
+fn counted(call: MeasuredCall) -> Result<(MeasuredCall, [f32; 8]), Skipped> {
+    let gpu = catalog().gpu(&call.gpu).ok_or_else(|| format!("no record of {}", call.gpu))?;
     let watts = call.watts.ok_or("no watts")?;
     let count = call.op.count(gpu)?;
     let compute = count.compute(gpu)?;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::measured::{FeatureRow, MeasuredCall, REFERENCE_SOURCE, SUSPECT, visit};
 use super::tables::TableError;
-use crate::config::catalog::Catalog;
 use crate::kernels::Family;
 use crate::kernels::random::SplitMix64;
 
@@ -29,7 +28,6 @@ pub fn visit_sample(
     data: &Path,
     selection: Selection,
     wanted: &dyn Fn(&MeasuredCall) -> bool,
-    catalog: &Catalog,
     take: &mut dyn FnMut(MeasuredCall, FeatureRow),
 ) -> Result<BTreeMap<String, usize>, TableError> {
     let mut covered = Covered::default();
@@ -39,7 +37,7 @@ pub fn visit_sample(
             if let Ok(measured) = measured
                 && !measured.suspect
                 && wanted(&measured)
-                && covered.check(&measured, || measured.row(catalog)).is_ok()
+                && covered.check(&measured, || measured.row()).is_ok()
             {
                 *groups.entry((measured.gpu, measured.source)).or_default() += 1.0;
             }
@@ -55,12 +53,12 @@ pub fn visit_sample(
             if measured.suspect && !selection.suspects {
                 return Err(format!("{SUSPECT} ({} on {})", measured.engine, measured.gpu));
             }
-            covered.check(&measured, || measured.row(catalog))?;
+            covered.check(&measured, || measured.row())?;
             let kept = shares.as_ref().is_none_or(|shares| shares.keeps(&measured, selection.seed));
             if !kept {
                 return Ok(None);
             }
-            let row = measured.row(catalog)?;
+            let row = measured.row()?;
             Ok(Some((measured, row)))
         });
         match row {

@@ -98,7 +98,7 @@ impl Task {
                 Outcome::Refined(layouts)
             }
             Job::Observe(request) => {
-                let (own, issues) = OwnRuns::default().of(&request.runs, catalog(), ask)?;
+                let (own, issues) = OwnRuns::default().of(&request.runs, ask)?;
                 Outcome::Observed(own, issues)
             }
             Job::Probe(mut probe) => {

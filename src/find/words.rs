@@ -2,7 +2,7 @@
 
 use super::plan::{Broken, Found, share};
 use super::worth::Worth;
-use crate::config::{Field, Load, Setup};
+use crate::config::{Field, Load, Setup, Slos};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
 
@@ -57,7 +57,7 @@ pub fn broken(run: &Run, load: Load) -> Broken {
             let text = if kept.at > kept.limit {
                 limit(kept.field, kept.at, kept.limit, wanted)
             } else {
-                let (name, asked) = (metric(kept.field), Seconds(kept.limit).print());
+                let (name, asked) = (Slos::metric(kept.field), Seconds(kept.limit).print());
                 let [share, wanted] = percents(kept.share, wanted);
                 format!("{name} is within {asked} for {share} of requests; it must be for {wanted}")
             };
@@ -103,7 +103,7 @@ const NOTABLE: f64 = 1.5;
 /// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times the limit it is; the excess if both print the same.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
-    let (name, percentile) = (metric(field), percentile(share));
+    let (name, percentile) = (Slos::metric(field), percentile(share));
     if found == asked {
         let above = match fixed((at / limit - 1.0) * 100.0, 2).as_str() {
             "0.00" => "just".to_owned(),
@@ -121,15 +121,7 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
 /// `TPOT is at least 34 ms by physics and calibration; the limit is 30 ms`.
 pub fn ideal(field: Field, at: f64, limit: f64) -> String {
     let (at, limit) = (Seconds(at).print(), Seconds(limit).print());
-    format!("{} is at least {at} by physics and calibration; the limit is {limit}", metric(field))
-}
-
-fn metric(field: Field) -> &'static str {
-    match field {
-        Field::SloTtft => "TTFT",
-        Field::SloTpot => "TPOT",
-        _ => "E2E",
-    }
+    format!("{} is at least {at} by physics and calibration; the limit is {limit}", Slos::metric(field))
 }
 
 fn percentile(share: f64) -> String {

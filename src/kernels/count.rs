@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::config::catalog::physics;
 use crate::config::{Dtype, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops, Seconds};
 
@@ -96,10 +97,14 @@ impl Count {
         self
     }
 
-    /// Physical lower bound: all multiply-adds at the dense peaks of their formats, compulsory bytes at peak
-    /// bandwidth, one launch.
-    pub fn ideal(&self, gpu: &Gpu, floor: Seconds) -> Result<Seconds, MissingFigure> {
-        Ok(self.compute(gpu)?.max(self.bytes / gpu.bandwidth()?).max(floor))
+    /// All multiply-adds at the dense peaks of their formats, and compulsory bytes at peak bandwidth.
+    pub fn at_roofs(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
+        Ok(self.compute(gpu)?.max(self.bytes / gpu.bandwidth()?))
+    }
+
+    /// Physical lower bound: the same, and one launch.
+    pub fn ideal(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
+        Ok(self.at_roofs(gpu)?.max(physics().launch_floor))
     }
 
     /// The time of all multiply-adds at the dense peaks of their formats.

@@ -3,14 +3,13 @@
 use super::{Launch, Op};
 use crate::config::catalog::MEASURED_KERNELS;
 use crate::config::{Engine, Gpu};
-use crate::units::Seconds;
 
 impl Op {
     /// Whether `engine`'s default kernel for the call was measured on `gpu`, launched by that engine.
     pub fn measured_with(&self, gpu: &Gpu, engine: &Engine) -> bool {
         let Some(family) = self.family() else { return false };
         let caller = engine.caller();
-        let launch = Launch { caller, ..Launch::on(gpu, Seconds::ZERO) };
+        let launch = Launch { caller, ..Launch::on(gpu) };
         // Another engine's measurements that stand in for its own do not count.
         let Some(launch) = self.served(engine, launch).filter(|launch| launch.caller == caller) else {
             return false;

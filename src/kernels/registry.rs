@@ -96,14 +96,12 @@ pub struct Launch<'a> {
     pub kernel: Option<KernelId>,
     /// The format of the products, if the kernel leaves a choice.
     pub math: Dtype,
-    /// The minimum duration of a launch.
-    pub floor: Seconds,
 }
 
 impl<'a> Launch<'a> {
     /// On `gpu`, nothing else known.
-    pub fn on(gpu: &'a Gpu, floor: Seconds) -> Self {
-        Self { gpu, caller: None, name: "", kernel: None, math: Dtype::Bf16, floor }
+    pub fn on(gpu: &'a Gpu) -> Self {
+        Self { gpu, caller: None, name: "", kernel: None, math: Dtype::Bf16 }
     }
 
     /// The same with the kernel that a record names.
@@ -218,13 +216,8 @@ impl Family {
 
 impl Op {
     /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
-    pub fn served_vector(
-        &self,
-        gpu: &Gpu,
-        engine: &Engine,
-        floor: Seconds,
-    ) -> Result<Option<Vec<f32>>, MissingFigure> {
-        let launch = Launch { caller: engine.caller(), ..Launch::on(gpu, floor) };
+    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Vec<f32>>, MissingFigure> {
+        let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         self.served(engine, launch).map_or(Ok(None), |launch| self.vector(&launch))
     }
 }

@@ -64,7 +64,7 @@ impl Ideal {
         let compute = count.compute(gpu)?;
         let memory = count.bytes / gpu.bandwidth()?;
         let launch = physics().launch_floor;
-        let time = count.ideal(gpu, launch)?;
+        let time = count.ideal(gpu)?;
         let limit = match time {
             time if time == compute => Resource::Compute,
             time if time == memory => Resource::Memory,

@@ -148,7 +148,7 @@ pub fn ideal(setup: &Setup, batch: &Batch) -> Result<Seconds, MissingFigure> {
     for call in pass(&setup.model, &layout(setup), batch).iter().filter(|call| !call.overlapped) {
         let one = match &call.op {
             Op::Collective(collective) => collective::least(collective, &setup.gpu)?,
-            op => op.count(&setup.gpu)?.ideal(&setup.gpu, Seconds::ZERO)?,
+            op => op.count(&setup.gpu)?.at_roofs(&setup.gpu)?,
         };
         time += one * call.count as f64;
     }
@@ -197,7 +197,7 @@ impl PlannedCall {
         }
         let count = call.op.count(gpu)?;
         let ideal = Some(Ideal::of(&count, gpu)?);
-        let place = rows.ask(&call.op, count.stored, setup, physics().launch_floor)?;
+        let place = rows.ask(&call.op, count.stored, setup)?;
         Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
     }
 

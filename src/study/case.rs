@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::metric::Metric;
 use super::rank::Beats;
 use crate::calibration::KnownRun;
-use crate::config::catalog::Catalog;
+use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, Setup, check};
 use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::graph::Phase;
@@ -50,19 +50,18 @@ impl Case {
 
     pub(super) fn predict(
         &mut self,
-        catalog: &Catalog,
         own: &Arc<[KnownRun]>,
         ask: impl Fn(&Rows) -> Result<Efficiencies, String>,
         looks_elsewhere: bool,
     ) -> Result<(), String> {
-        let (setup, mut issues) = check(&self.scenario, catalog);
+        let (setup, mut issues) = check(&self.scenario, catalog());
         let (mut report, mut others) = (None, Vec::new());
         match setup.as_ref().map(plan) {
             Some(Ok((plan, rows))) => {
                 let plan = plan.calibrated_on(own);
                 let answered = finish(&plan, &ask(&rows)?).ok_or(UNANSWERED)?;
                 if looks_elsewhere {
-                    others = elsewhere(&plan, &answered, &catalog.engines.engines, &ask)?;
+                    others = elsewhere(&plan, &answered, &catalog().engines.engines, &ask)?;
                 }
                 issues.extend(answered.issues.iter().cloned());
                 report = Some(answered);

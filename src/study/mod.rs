@@ -50,7 +50,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::calibration::KnownRun;
 use crate::config::ids::ids;
 use crate::config::link::{self, Link};
-use crate::config::{Issue, Scenario, Setup, catalog};
+use crate::config::{Issue, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Commands, OwnRuns};
 
@@ -220,9 +220,9 @@ impl Study {
         let own = match self.calibrated_on.take() {
             Some(own) => own,
             // Their issues are shown next to the answer.
-            None => self.own_runs.borrow_mut().of(&self.link.runs, catalog(), &ask)?.0,
+            None => self.own_runs.borrow_mut().of(&self.link.runs, &ask)?.0,
         };
-        case.predict(catalog(), &own, ask, self.topic == Topic::Headroom)?;
+        case.predict(&own, ask, self.topic == Topic::Headroom)?;
         // For loads of compared configurations, only curves are drawn.
         let is_ranked = match self.topic {
             Topic::Change | Topic::Better | Topic::Sweep => true,

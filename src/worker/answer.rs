@@ -45,7 +45,7 @@ pub fn of(
         Efficiencies::Roofline => None,
         Efficiencies::Learned(learned) => Some(learned.release.clone()),
     };
-    let (own, of_runs) = own_runs.of(&link.runs, catalog(), models)?;
+    let (own, of_runs) = own_runs.of(&link.runs, &models)?;
     let plan = plan.calibrated_on(&own);
     let (report, runner) = answer(&plan, &efficiencies).ok_or(UNANSWERED)?;
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);

@@ -4,7 +4,6 @@ use std::fs::{metadata, read_dir};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::compared::Metric;
 use rooflight::evidence::contributed::{Finding, Predicted, checked};
@@ -86,7 +85,7 @@ fn of_paths(paths: &[PathBuf], models: &Models) -> Result<(Vec<Predicted>, Vec<F
         }
     }
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    Ok(checked(&files, catalog(), &ask))
+    Ok(checked(&files, &ask))
 }
 
 /// A file, or those of a folder by name.

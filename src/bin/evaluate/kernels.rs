@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rooflight::config::catalog::catalog;
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::errors::Errors;
 use rooflight::evidence::kernels::{Comparison, FamilyReport, compare, compare_collectives};
@@ -36,11 +35,10 @@ pub fn reports(
 ) -> Result<BTreeMap<String, FamilyReport>, String> {
     let mut families: BTreeMap<String, FamilyReport> = BTreeMap::new();
     for &family in models.manifest().families.keys() {
-        let found =
-            compare(family, data, models, comparison, catalog()).map_err(|error| error.to_string())?;
+        let found = compare(family, data, models, comparison).map_err(|error| error.to_string())?;
         families.extend(found.map(|report| (family.id().to_owned(), report)));
     }
-    let found = compare_collectives(data, comparison, catalog()).map_err(|error| error.to_string())?;
+    let found = compare_collectives(data, comparison).map_err(|error| error.to_string())?;
     families.extend(found.map(|report| ("collectives".to_owned(), report)));
     Ok(families)
 }

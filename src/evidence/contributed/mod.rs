@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::cases::{Ask, ServedCase};
 use super::compared::{Compared, Report};
-use crate::config::catalog::Catalog;
 use crate::config::{Field, Issue, Severity};
 
 pub use keys::schema;
@@ -51,14 +50,10 @@ impl fmt::Display for Finding {
 }
 
 /// Every valid run of these files (name and content) with its prediction, and the issues of the others.
-pub fn checked(
-    files: &[(String, String)],
-    catalog: &Catalog,
-    ask: &Ask<'_>,
-) -> (Vec<Predicted>, Vec<Finding>) {
+pub fn checked(files: &[(String, String)], ask: &Ask<'_>) -> (Vec<Predicted>, Vec<Finding>) {
     let (mut all, mut findings) = (Vec::new(), Vec::new());
     for (file, text) in files {
-        let (contribution, found) = read(file, text, catalog);
+        let (contribution, found) = read(file, text);
         findings.extend(found);
         let Some(contribution) = contribution else { continue };
         for run in &contribution.runs {

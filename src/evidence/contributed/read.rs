@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::keys::{GIVEN, HEAD, LOADS, RUN, faults};
 use super::{Finding, commands};
-use crate::config::catalog::Catalog;
+use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::paste;
 use crate::config::{Field, Issue, Metric, Scenario, Setup, Severity, Version, check, json};
@@ -33,7 +33,7 @@ pub struct Contributed {
 }
 
 /// Reads a file. Invalid runs are left out and reported; without a contribution nothing in the file is usable.
-pub fn read(file: &str, text: &str, catalog: &Catalog) -> (Option<Contribution>, Vec<Finding>) {
+pub fn read(file: &str, text: &str) -> (Option<Contribution>, Vec<Finding>) {
     let finding = |run: Option<u32>, issue: Issue| Finding::of(file, run, issue);
     let whole = |text: String| finding(None, Issue::error(Field::Runs, text));
     let object = match json::parse(text) {
@@ -47,7 +47,7 @@ pub fn read(file: &str, text: &str, catalog: &Catalog) -> (Option<Contribution>,
     let mut runs = Vec::new();
     for (number, value) in (1_u32..).zip(head.get("runs").and_then(Value::as_array).into_iter().flatten()) {
         let (run, issues) = match value.as_object() {
-            Some(object) => run(object, number, catalog),
+            Some(object) => run(object, number),
             None => (None, vec![error(format!("it must be an object, not {}", json::kind(value)))]),
         };
         findings.extend(issues.into_iter().map(|issue| finding(Some(number), issue)));
@@ -68,13 +68,13 @@ fn error(text: impl Into<String>) -> Issue {
     Issue::error(Field::Runs, text)
 }
 
-fn run(object: &Map<String, Value>, number: u32, catalog: &Catalog) -> (Option<Contributed>, Vec<Issue>) {
+fn run(object: &Map<String, Value>, number: u32) -> (Option<Contributed>, Vec<Issue>) {
     let mut issues: Vec<Issue> = faults(object, &RUN).into_iter().map(error).collect();
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     let Some(given) = object.get("scenario").and_then(Value::as_object) else { return (None, issues) };
     issues.extend(left_out(given).into_iter().map(error));
     let Some(scenario) = scenario(given, &mut issues) else { return (None, issues) };
-    let (setup, found) = check(&scenario, catalog);
+    let (setup, found) = check(&scenario, catalog());
     issues.extend(found.into_iter().filter(Issue::is_error));
     issues.extend(commands::launch(text("launch"), &scenario));
     issues.extend(commands::benchmark(text("benchmark"), &scenario));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::report::{ComparedCall, FamilyReport, report};
 use super::{Comparison, EvaluationError};
-use crate::config::catalog::{Catalog, collectives, physics};
+use crate::config::catalog::{catalog, collectives, physics};
 use crate::evidence::measured::{NCCL, visit_collectives};
 use crate::kernels::{Collective, Op, collective};
 
@@ -14,7 +14,6 @@ use crate::kernels::{Collective, Op, collective};
 pub fn compare_collectives(
     data: &Path,
     comparison: &Comparison<'_>,
-    catalog: &Catalog,
 ) -> Result<Option<FamilyReport>, EvaluationError> {
     let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
     let mut compared = Vec::new();
@@ -27,7 +26,7 @@ pub fn compare_collectives(
             {
                 return Err("NCCL's all-reduce, where every engine has a kernel of its own".into());
             }
-            let gpu = catalog.gpu(&measured.gpu).ok_or_else(|| format!("no record of {}", measured.gpu))?;
+            let gpu = catalog().gpu(&measured.gpu).ok_or_else(|| format!("no record of {}", measured.gpu))?;
             let predicted = collective::time(call, gpu, &measured.engine)?.seconds.micros();
             let least = collective::wire_bytes(call) / gpu.link_bandwidth()?;
             let ideal = least.max(physics().launch_floor).micros();

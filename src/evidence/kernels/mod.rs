@@ -12,7 +12,6 @@ use report::{ComparedCall, report};
 use super::measured::{FeatureRow, MeasuredCall};
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
-use crate::config::catalog::Catalog;
 use crate::efficiency::Answer;
 use crate::efficiency::onnx::{ModelError, Models};
 use crate::kernels::Family;
@@ -45,14 +44,12 @@ pub fn compare(
     data: &Path,
     models: &Models,
     comparison: &Comparison<'_>,
-    catalog: &Catalog,
 ) -> Result<Option<FamilyReport>, EvaluationError> {
     let mut taken: Vec<(MeasuredCall, FeatureRow)> = Vec::new();
     let wanted = |measured: &MeasuredCall| !comparison.excluded.contains(&measured.gpu);
-    let skipped =
-        visit_sample(family, data, comparison.selection, &wanted, catalog, &mut |measured, row| {
-            taken.push((measured, row));
-        })?;
+    let skipped = visit_sample(family, data, comparison.selection, &wanted, &mut |measured, row| {
+        taken.push((measured, row));
+    })?;
     let mut compared = Vec::with_capacity(taken.len());
     let mut taken = taken.into_iter().peekable();
     while taken.peek().is_some() {

@@ -1,7 +1,7 @@
 //! The feature row of a measured call.
 
 use super::MeasuredCall;
-use crate::config::catalog::{Catalog, physics};
+use crate::config::catalog::catalog;
 use crate::config::kernels::Caller;
 use crate::kernels::Launch;
 use crate::units::Seconds;
@@ -16,21 +16,21 @@ pub struct FeatureRow {
 impl MeasuredCall {
     /// Fails if no model covers the call: a GPU without a record, or one that lacks a figure; a format or kernel
     /// nobody learned.
-    pub fn row(&self, catalog: &Catalog) -> Result<FeatureRow, String> {
-        let gpu = catalog.gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
+    pub fn row(&self) -> Result<FeatureRow, String> {
+        let gpu = catalog().gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
         // Sources that name no engine called the library, as vLLM does.
-        let engine = catalog.engine(if self.engine.is_empty() { "vllm" } else { &self.engine });
+        let engine = catalog().engine(if self.engine.is_empty() { "vllm" } else { &self.engine });
         let launch = Launch {
             caller: Caller::from_id(&self.engine),
             name: &self.kernel,
             kernel: self.op.named(&self.kernel, engine, gpu.arch),
             math: self.dtype,
-            ..Launch::on(gpu, physics().launch_floor)
+            ..Launch::on(gpu)
         };
         let row = self.op.vector(&launch)?;
         let features = row.ok_or_else(|| format!("no model for {} by {}", self.formats(), self.kernel))?;
         let count = self.op.count(gpu)?;
-        let ideal = count.ideal(gpu, physics().launch_floor)?;
+        let ideal = count.ideal(gpu)?;
         Ok(FeatureRow { features, ideal })
     }
 }

@@ -57,7 +57,7 @@ impl Attended {
         kernel: AttentionKernel,
         launch: &Launch<'_>,
     ) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, math, floor, .. } = launch;
+        let &Launch { gpu, math, .. } = launch;
         let family = attention.phase.choose(Family::AttentionPrefill, Family::AttentionDecode);
         let device = DeviceSpec::new(gpu, family)?;
         let count = attention.count(gpu)?;
@@ -83,7 +83,7 @@ impl Attended {
             alone: alone(attention, &batch, kernel, &device, memory),
             softmax: heads * executed * (1.0 / device.xu + constants().softmax_fp32 / device.fma)
                 / (device.clock * device.sms),
-            ideal: count.ideal(gpu, floor)?.micros(),
+            ideal: count.ideal(gpu)?.micros(),
         })
     }
 

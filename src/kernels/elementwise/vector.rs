@@ -58,7 +58,7 @@ fn elements_per_clock(kind: ElementwiseKind) -> f64 {
 
 impl Streamed {
     fn new(call: &Elementwise, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, kernel, floor, .. } = launch;
+        let &Launch { gpu, kernel, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Elementwise)?;
         let count = call.count(gpu)?;
         let (rows, width, bytes) = (call.rows as f64, call.width as f64, count.operands.0);
@@ -76,7 +76,7 @@ impl Streamed {
             memory: device.read(bytes, hits),
             hits,
             issue: rows * width * constants().full_threads / pace,
-            ideal: count.ideal(gpu, floor)?.micros(),
+            ideal: count.ideal(gpu)?.micros(),
         })
     }
 

@@ -2,11 +2,10 @@
 
 use crate::config::catalog;
 use crate::kernels::{Family, Kernel, Launch};
-use crate::units::Seconds;
 
 /// A launch on a GPU of the catalog, without a kernel.
 pub fn launch_on(gpu: &str) -> Launch<'static> {
-    Launch::on(catalog().gpu(gpu).expect("in the catalog"), Seconds(1.5e-6))
+    Launch::on(catalog().gpu(gpu).expect("in the catalog"))
 }
 
 /// The vector of a call by the kernel that measured tables call `kernel`.

@@ -77,7 +77,7 @@ pub fn rotated_weights(caller: Option<Caller>) -> f64 {
 
 impl Product {
     fn new(gemm: &Gemm, kernel: GemmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, caller, floor, .. } = launch;
+        let &Launch { gpu, caller, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Gemm)?;
         let count = gemm.count(gpu)?;
         let at_peak = (count.flops / gpu.peak(gemm.weights)?).micros();
@@ -95,7 +95,7 @@ impl Product {
             compute: at_peak / device.sustained,
             memory: device.read(weights, hits) + device.read(activations, device.resident(activations)),
             hits,
-            ideal: count.ideal(gpu, floor)?.micros(),
+            ideal: count.ideal(gpu)?.micros(),
             activation_bytes: activations,
         })
     }
@@ -200,13 +200,12 @@ mod tests {
     use super::*;
     use crate::config::catalog;
     use crate::kernels::features::checks::{column, vector_of};
-    use crate::units::Seconds;
 
     fn on(gpu: &str, engine: &str, gemm: Gemm) -> Option<Vec<f32>> {
         let gpu = catalog().gpu(gpu).expect("in the catalog");
         let engine = catalog().engine(engine).expect("in the catalog");
         let kernel = gemm.named("", Some(engine), gpu.arch);
-        let launch = Launch { caller: engine.caller(), kernel, ..Launch::on(gpu, Seconds(1.5e-6)) };
+        let launch = Launch { caller: engine.caller(), kernel, ..Launch::on(gpu) };
         vector_of(&gemm, &launch)
     }
 

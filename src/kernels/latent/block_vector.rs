@@ -49,7 +49,7 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
         kernel,
         form,
         parts: parts(module, form, launch.gpu)?,
-        ideal: module.count(launch.gpu)?.ideal(launch.gpu, launch.floor)?.micros(),
+        ideal: module.count(launch.gpu)?.ideal(launch.gpu)?.micros(),
         family: Family::MlaModule,
     };
     block.vector(DENSE_COLUMNS, launch)
@@ -68,7 +68,7 @@ pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Ve
         kernel,
         form,
         parts: sparse_parts(&launched, form, launch.gpu)?,
-        ideal: sparse.count(launch.gpu)?.ideal(launch.gpu, launch.floor)?.micros(),
+        ideal: sparse.count(launch.gpu)?.ideal(launch.gpu)?.micros(),
         family: Family::DsaModule,
     };
     block.vector(SPARSE_COLUMNS, launch)

@@ -84,7 +84,7 @@ struct Products {
 
 impl Products {
     fn new(bmm: &BatchedGemm, kernel: BmmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, floor, .. } = launch;
+        let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, Family::MlaBmm)?;
         let weights = if kernel == BmmKernel::TrtllmWidened { Dtype::Bf16 } else { bmm.weights };
         let fp8 = weights.math() == Dtype::Fp8 && gpu.supports(Dtype::Fp8);
@@ -104,7 +104,7 @@ impl Products {
             memory: device.read(stored, hits) + device.read(activations, device.resident(activations)),
             hits,
             activations,
-            ideal: bmm.count(gpu)?.ideal(gpu, floor)?.micros(),
+            ideal: bmm.count(gpu)?.ideal(gpu)?.micros(),
         })
     }
 

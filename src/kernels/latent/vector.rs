@@ -71,7 +71,7 @@ impl Attended {
         kernel: LatentKernel,
         launch: &Launch<'_>,
     ) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, floor, .. } = launch;
+        let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, Family::Mla)?;
         let form = if call.reach.is_some() { Form::Absorbed } else { kernel.form(call.phase) };
         let math = gpu.math_or_bf16(kernel.math(call.kv));
@@ -103,7 +103,7 @@ impl Attended {
             softmax: heads * batch.pairs * softmax / (device.clock * device.sms),
             widening: widened / device.bandwidth,
             serial: kernel.serial_cycles(call.phase, gpu.arch, batch.past + batch.new) / device.clock,
-            ideal: call.count(gpu)?.ideal(gpu, floor)?.micros(),
+            ideal: call.count(gpu)?.ideal(gpu)?.micros(),
         })
     }
 

@@ -92,7 +92,7 @@ impl Stateful {
         phase: Phase,
         launch: &Launch<'_>,
     ) -> Result<Option<Self>, MissingFigure> {
-        let &Launch { gpu, floor, caller, .. } = launch;
+        let &Launch { gpu, caller, .. } = launch;
         let Some(KernelId::Linear(kernel)) = launch.kernel else { return Ok(None) };
         if kernel == LinearKernel::Own && caller.is_none() {
             return Ok(None);
@@ -122,7 +122,7 @@ impl Stateful {
             launches: constants().launch_cycles / device.clock,
             hits: 0.0,
             operands: count.operands.0,
-            ideal: count.ideal(gpu, floor)?.micros(),
+            ideal: count.ideal(gpu)?.micros(),
         }))
     }
 

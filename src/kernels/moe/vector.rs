@@ -41,7 +41,7 @@ struct Experts {
 
 impl Experts {
     fn new(moe: &Moe, kernel: ExpertKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
-        let &Launch { gpu, floor, .. } = launch;
+        let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, Family::Moe)?;
         let count = moe.count(gpu)?;
         let peak = gpu.peak(moe.weights)?;
@@ -75,7 +75,7 @@ impl Experts {
             empty_rows: device.read(empty_bytes, device.resident(empty_bytes)),
             activation_bytes,
             hits,
-            ideal: count.ideal(gpu, floor)?.micros(),
+            ideal: count.ideal(gpu)?.micros(),
         })
     }
 

@@ -7,9 +7,9 @@ use super::{How, Run, Runner};
 use crate::calibration::{
     Calibration, ConfigPoint, Factors, KnownRun, Observation, Observed, Responses, shipped,
 };
-use crate::config::catalog::Catalog;
+use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Issue, Lengths, Load, Measured, Metric, Scenario, check};
-use crate::efficiency::{Efficiencies, Rows};
+use crate::efficiency::{Ask, Efficiencies};
 use crate::serving::plan_among;
 use crate::serving::runner;
 use crate::serving::sim::Stats;
@@ -34,12 +34,7 @@ impl OwnRuns {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn of<E>(
-        &mut self,
-        runs: &[Scenario],
-        catalog: &Catalog,
-        ask: impl Fn(&Rows) -> Result<Efficiencies, E>,
-    ) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
+    pub fn of<E>(&mut self, runs: &[Scenario], ask: Ask<'_, E>) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
         let is_same = self.observed.iter().map(|(run, _)| run).eq(runs);
         if let Some(said) = self.said.as_ref().filter(|_| is_same) {
             return Ok(said.clone());
@@ -57,7 +52,7 @@ impl OwnRuns {
             let run = &runs[at];
             all[at] = match before.iter().find(|(seen, known)| seen == run && serves(known)) {
                 Some((_, observing)) => Some(observing.clone()),
-                None => observe(run, (catalog, settles), &mut tables, &ask)?,
+                None => observe(run, settles, &mut tables, ask)?,
             };
         }
         for ((number, run), observing) in (1_u32..).zip(runs).zip(all) {
@@ -108,14 +103,14 @@ fn place(run: &Scenario) -> ([&str; 3], Option<Dtype>, [u32; 6]) {
 /// `None` without the learned models, or if the calibration is for another release.
 fn observe<E>(
     run: &Scenario,
-    (catalog, settles): (&Catalog, bool),
+    settles: bool,
     tables: &mut Tables,
-    ask: &impl Fn(&Rows) -> Result<Efficiencies, E>,
+    ask: Ask<'_, E>,
 ) -> Result<Option<Observing>, E> {
     let wrong = |issues: &[Issue]| {
         issues.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence)
     };
-    let (setup, found) = check(run, catalog);
+    let (setup, found) = check(run, catalog());
     let Some(setup) = setup else { return Ok(Some(Err(wrong(&found)))) };
     let (plan, rows) = match plan_among(&setup, None, tables) {
         Ok(planned) => planned,

@@ -1,7 +1,7 @@
 //! Every call without a model is reported.
 
 use super::layout;
-use crate::config::catalog::{catalog, physics};
+use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, weight_formats};
 use crate::config::model::Attention;
 use crate::config::{Arch, Dtype, Model, ModelChoice, Scenario, check};
@@ -53,7 +53,7 @@ fn silent(scenario: &Scenario) -> Vec<String> {
         // Some element-wise kinds were not measured with any engine: they are timed by their bytes.
         for call in calls.into_iter().filter(|call| !matches!(call.op, Op::Elementwise(_))) {
             // If the GPU's record lacks a figure the kernel needs, planning is refused with its name.
-            let vector = call.op.served_vector(&setup.gpu, &setup.engine, physics().launch_floor);
+            let vector = call.op.served_vector(&setup.gpu, &setup.engine);
             let Ok(vector) = vector else { return Vec::new() };
             let timed = call.op.closed_form(&setup.gpu).unwrap().is_some();
             if call.op.family().is_some()

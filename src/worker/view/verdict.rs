@@ -1,6 +1,6 @@
 //! Whether an answer meets the limits, and by how much.
 
-use crate::config::{Field, Issue, Setup};
+use crate::config::{Field, Issue, Setup, Slos};
 use crate::serving::Report;
 use crate::serving::report::Headline;
 use crate::units::{self, Seconds, count, fixed, sure};
@@ -32,7 +32,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let (held, at) = match run {
         Some(run) => {
             let held = run.limits.iter().map(|kept| Held {
-                name: name(kept.field),
+                name: Slos::metric(kept.field),
                 limit: kept.limit,
                 time: kept.at,
             });
@@ -78,16 +78,8 @@ fn means(setup: &Setup, headline: &Headline) -> Vec<Held> {
         Field::SloTpot => headline.tpot,
         _ => Some(headline.e2e),
     };
-    let held = |(field, limit)| Some(Held { name: name(field), limit, time: time(field)?.0 });
+    let held = |(field, limit)| Some(Held { name: Slos::metric(field), limit, time: time(field)?.0 });
     setup.workload.slos.limits().filter_map(held).collect()
-}
-
-fn name(field: Field) -> &'static str {
-    match field {
-        Field::SloTtft => "TTFT",
-        Field::SloTpot => "TPOT",
-        _ => "E2E",
-    }
 }
 
 /// `157 ms of 1.00 s`.
