@@ -196,7 +196,10 @@ fn the_headline_is_that_of_the_tables() {
         format!("median error {ttft} for TTFT and {tpot} for TPOT"),
         format!("({physics_ttft} and {physics_tpot} by the physics alone)"),
         format!("The best published predictor has {peer_ttft} and {peer_tpot}."),
-        format!("mean error {:.0} % for the whole batch, {:.0} % for a decode step", batches[2].mean, batches[1].mean),
+        format!(
+            "mean error {:.0} % for the whole batch, {:.0} % for a decode step",
+            batches[2].mean, batches[1].mean
+        ),
     ] {
         assert!(text.contains(&said), "README.md does not say: {said}");
     }
