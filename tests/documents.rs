@@ -180,6 +180,31 @@ fn tables_are_those_of_the_evidence() {
     }
 }
 
+#[test]
+fn the_headline_is_that_of_the_tables() {
+    let text = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let evidence = evidence();
+    let medians = |of: &str, name: &str| {
+        let errors = &group(&evidence.loops, of, name).errors;
+        [errors[0].median, errors[1].median].map(|median| format!("{median:.1} %"))
+    };
+    let [ttft, tpot] = medians("all", "");
+    let [physics_ttft, physics_tpot] = medians("physics", "");
+    let [peer_ttft, peer_tpot] = medians("peer", "aiconfigurator-0.12.0");
+    let batches = &group(&evidence.batches, "all", "").errors;
+    for said in [
+        format!("median error {ttft} for TTFT and {tpot} for TPOT"),
+        format!("({physics_ttft} and {physics_tpot} by the physics alone)"),
+        format!("The best published predictor has {peer_ttft} and {peer_tpot}."),
+        format!(
+            "mean error {:.0} % for the whole batch, {:.0} % for a decode step",
+            batches[2].mean, batches[1].mean
+        ),
+    ] {
+        assert!(text.contains(&said), "README.md does not say: {said}");
+    }
+}
+
 /// The list of constants, which is generated.
 fn constants() -> String {
     let recorded: Recorded = serde_json::from_str(&read("static/catalog/constants.json")).expect("it reads");

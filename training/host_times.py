@@ -1,8 +1,12 @@
 """Fits the engines' host times on measured closed loops, and prints them with how far they move without a model or GPU.
 
 Six constants an engine, each physical and above zero: what the host adds to a decode step, to each sequence of a step, to
-a kernel launched without a graph, to the API server's work on a request, to a request and to a prompt token. Every case is simulated by `evaluate serving` once for each constant, and its times are
-taken as linear in the constants around that point; the point is renewed until the error no longer falls.
+a kernel launched without a graph, to the API server's work on a request, to a request and to a prompt token. Every case is simulated by
+`evaluate serving` once for each constant, and its times are taken as linear in the constants around that point; the point is renewed until
+the error no longer falls.
+
+The catalog has two of them from this fit, with at most 8 clients: admission_us and prompt_token_us. The others are set on bursts, and
+by trial on every fifth run (`static/catalog/README.md`).
 """
 
 import argparse
@@ -16,22 +20,20 @@ import numpy as np
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 NAMES = ("decode_step_us", "sequence_us", "eager_launch_us", "frontend_us", "admission_us", "prompt_token_us")
-# Clients up to which queues do not yet hide what the host does.
-MOST_CLIENTS = 256
 # Limit of a case's error, as the logarithm of the ratio: beyond it something else is wrong, so it weighs no more.
-MOST_WEIGHT = 0.7
+MAX_ABS_LN_ERROR = 0.7
 # Runs whose measured means differ by less than this, in ms, are one run that the table lists twice.
 ROUNDING_MS = 0.0051
 # Step of the finite differences: a share of the constant, and the minimum in us.
-STEP, LEAST_STEP = 0.2, 1.0
+STEP_SHARE, LEAST_STEP_US = 0.2, 1.0
 ROUNDS = 4
 # Factors tried on each constant, finer in each round.
 FACTORS = ((0.1, 0.2, 0.4, 0.7, 1.5, 2.5, 5.0, 10.0), (0.6, 0.8, 1.25, 1.6), (0.9, 0.96, 1.04, 1.1))
 # Error added for a constant that is e times the catalog's, or 1/e of it: a constant that runs determine less well than
 # that stays.
-PULL = 0.004
+ERROR_PER_SQUARED_LN_CHANGE = 0.004
 # Minimum of a time in the linear approximation, as a share of the time it is expanded around: further away it is invalid.
-LEAST = 0.2
+LEAST_TIME_SHARE = 0.2
 
 
 class Evaluate:
@@ -58,14 +60,14 @@ class Evaluate:
         return report["closed_loop"], {case["id"]: case for case in compared}
 
 
-def usable(cases, report, compared):
-    """Runs of few clients with a recorded start that no other run repeats or contradicts, as lines of a case file."""
+def usable(cases, most_clients, report, compared):
+    """Runs of at most so many clients with a recorded start that no other run repeats or contradicts, as lines of a case file."""
     doubtful = {one["id"] for one in report["contradictions"]}
     kept, seen = [], []
     for line in cases.read_text().splitlines():
         case = json.loads(line)
         found = compared.get(case["id"])
-        if not found or not found.get("recorded") or case["concurrency"] > MOST_CLIENTS or case["id"] in doubtful:
+        if not found or not found.get("recorded") or case["concurrency"] > most_clients or case["id"] in doubtful:
             continue
         key = [case[name] for name in ("isl", "osl", "concurrency", "gpu", "engine", "precision")]
         times = np.array([case["measured"]["ttft_ms"], case["measured"]["tpot_ms"]])
@@ -81,15 +83,15 @@ def times(cases, what):
 
 def error(predicted, measured):
     """Mean over runs and both metrics."""
-    return float(np.minimum(np.abs(np.log(predicted / measured)), MOST_WEIGHT).mean()) if len(measured) else 0.0
+    return float(np.minimum(np.abs(np.log(predicted / measured)), MAX_ABS_LN_ERROR).mean()) if len(measured) else 0.0
 
 
 def best(around, seen, slopes, measured, catalog):
     """The constants that fit the runs best, coordinate by coordinate, finer each round."""
 
     def cost(constants):
-        predicted = np.maximum(seen + slopes @ (constants - around), LEAST * seen)
-        return error(predicted, measured) + PULL * float((np.log(constants / catalog) ** 2).sum())
+        predicted = np.maximum(seen + slopes @ (constants - around), LEAST_TIME_SHARE * seen)
+        return error(predicted, measured) + ERROR_PER_SQUARED_LN_CHANGE * float((np.log(constants / catalog) ** 2).sum())
 
     found, least = around.copy(), cost(around)
     for factors in FACTORS:
@@ -109,13 +111,15 @@ def best(around, seen, slopes, measured, catalog):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--cases", type=Path, default=ROOT.parent / "shared/data/e2e/cases.jsonl")
+    # With more, queues hide what the host does.
+    arguments.add_argument("--clients", type=int, default=256, help="fits runs of at most so many clients")
     arguments.add_argument("--every", type=int, default=1, help="fits every so many-th run only")
     arguments.add_argument("--evaluate", default=str(ROOT / "target/tools/evaluate"))
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         evaluate = Evaluate(chosen.evaluate, folder)
         catalog = evaluate.catalog()
-        lines = usable(chosen.cases, *evaluate(chosen.cases, catalog))[:: chosen.every]
+        lines = usable(chosen.cases, chosen.clients, *evaluate(chosen.cases, catalog))[:: chosen.every]
         cases = Path(folder) / "usable.jsonl"
         cases.write_text("\n".join(lines))
         print(json.dumps(fit(lambda hosts: evaluate(cases, hosts)[1], catalog), indent=1))
@@ -129,7 +133,7 @@ def fit(simulate, catalog):
         for index in range(len(NAMES)):
             hosts = {engine: constants.copy() for engine, constants in around.items()}
             for constants in hosts.values():
-                constants[index] += max(STEP * constants[index], LEAST_STEP)
+                constants[index] += max(STEP_SHARE * constants[index], LEAST_STEP_US)
             moved.append((hosts, simulate(hosts)))
         better = False
         for engine, constants in around.items():
@@ -164,7 +168,7 @@ def without(constants, seen, slopes, measured, cases, catalog):
         if inside.all():
             continue
         found = best(constants, seen[~inside], slopes[~inside], measured[~inside], catalog)
-        predicted = np.maximum(seen + slopes @ (found - constants), LEAST * seen)
+        predicted = np.maximum(seen + slopes @ (found - constants), LEAST_TIME_SHARE * seen)
         yield group, dict(
             cases=int(inside.sum()),
             constants=dict(zip(NAMES, found.tolist())),

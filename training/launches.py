@@ -30,7 +30,7 @@ TEXTS = ("doubts", "inferred")
 EXCLUDED = {
     "disaggregated": "prefill and decode ran on servers of their own",
     "dynamo_runtime": "started by Dynamo, in a way that is not recorded",
-    "server_queue": "512 open requests at a server that ran fewer, by a fault of the client",
+    "server_queue": "512 open requests at a server that ran fewer, because of a client error",
 }
 
 AMOUNTS = {

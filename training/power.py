@@ -7,7 +7,7 @@ dense peak multiplies meanwhile. `idle`, `memory` and `compute` are figures of a
 
 Readings of kernels (`power/`, by aiconfigurator) are means of samples 100 ms apart, from the moment a test starts, of what the
 driver averages over up to a second. Tests of short kernels last 20 to 300 ms: they read what ran before. So shares are fitted on
-kernels of SETTLED_US and more, whose tests last a second, with a loss that outliers hardly move.
+kernels of MIN_SETTLED_US and more, whose tests last a second, with a loss that outliers hardly move.
 """
 
 import argparse
@@ -23,12 +23,12 @@ ROOT = Path(__file__).parents[1]
 FAMILIES = "gemm attention_prefill attention_decode moe mla mla_bmm mla_module dsa_module linear_attention".split()
 # The lowest reading in tests of short kernels, as a share of the limit; H100 has the chip of H200. B200's is fitted, because
 # some served runs on it mostly wait for the host.
-IDLE = {"h200-sxm": 0.18, "gb200": 0.175, "h100-sxm": 0.18}
-SETTLED_US = 300.0
+IDLE_SHARE = {"h200-sxm": 0.18, "gb200": 0.175, "h100-sxm": 0.18}
+MIN_SETTLED_US = 300.0
 # The driver keeps the mean slightly below the limit.
-HELD = 0.985
+MEAN_SHARE_AT_LIMIT = 0.985
 # Below this, memory and tensor cores leave some of the limit for the other power of a kernel.
-ROOM = 0.7
+MAX_SHARE_WITH_ROOM = 0.7
 DENSE = {"Qwen/Qwen3-14B": (14.77e9, 40, 8, 128), "Qwen/Qwen3-32B": (32.76e9, 64, 8, 128),
          "meta-llama/Llama-3.1-405B-Instruct": (405.85e9, 126, 8, 128)}
 PROMPT = {"gpqa": 233, "lm-arena-chat": 672}
@@ -67,9 +67,9 @@ def utilisation(rows, gpus):
 
 
 def robust(columns, target, base):
-    """Least Cauchy loss of min(HELD, base + columns @ shares) on the logarithm, by iterated weights over a grid's best."""
+    """Least Cauchy loss of min(MEAN_SHARE_AT_LIMIT, base + columns @ shares) on the logarithm, by iterated weights over a grid's best."""
     shares, scale = np.full(columns.shape[1], 0.8), 0.05
-    loss = lambda s: np.log1p((np.log(np.minimum(HELD, base + columns @ s) / target) / scale) ** 2).sum()
+    loss = lambda s: np.log1p((np.log(np.minimum(MEAN_SHARE_AT_LIMIT, base + columns @ s) / target) / scale) ** 2).sum()
     step = 0.4
     while step > 0.004:
         tried = [np.maximum(shares + step * way, 0.0) for way in (*np.eye(len(shares)), *-np.eye(len(shares)))]
@@ -91,7 +91,7 @@ def report_kernels(tables, gpus):
     memory, compute, share, idle = utilisation(rows, gpus)
     own = {gpu: np.array([gpus[gpu][name][0] for name in ("memory_power", "compute_power")]) for gpu in np.unique(rows["gpu"])}
     for gpu in own:
-        take = (rows["gpu"] == gpu) & (rows["micros"] > SETTLED_US / 2)
+        take = (rows["gpu"] == gpu) & (rows["micros"] > MIN_SETTLED_US / 2)
         fitted = robust(np.stack([memory, compute], 1)[take], share[take], idle[take])
         print(f"{gpu:10} memory {fitted[0]:.2f} compute {fitted[1]:.2f} by {take.sum()} long products")
     for family, rows in tables.items():
@@ -99,14 +99,14 @@ def report_kernels(tables, gpus):
 
         def predict(shares, busy):
             pairs = np.array([shares[gpu] for gpu in rows["gpu"]])
-            return np.minimum(HELD, idle + busy + pairs[:, 0] * memory + pairs[:, 1] * compute)
+            return np.minimum(MEAN_SHARE_AT_LIMIT, idle + busy + pairs[:, 0] * memory + pairs[:, 1] * compute)
 
-        settled = rows["micros"] > SETTLED_US
+        settled = rows["micros"] > MIN_SETTLED_US
         shapes = np.random.default_rng(0).permutation(np.unique(rows["shape"]))
         held = np.isin(rows["shape"], shapes[: max(1, len(shapes) // 5)])
 
         def busy_of(shares, chosen):
-            left = (share - predict(shares, 0.0))[chosen & settled & (predict(shares, 0.0) < ROOM)]
+            left = (share - predict(shares, 0.0))[chosen & settled & (predict(shares, 0.0) < MAX_SHARE_WITH_ROOM)]
             return max(0.0, float(np.median(left))) if len(left) > 40 else 0.0
 
         busy = busy_of(own, ~held)
@@ -147,15 +147,15 @@ def served(path, gpus, busy):
 def report_served(cases):
     model, gpu = (np.array([case[i] for case in cases]) for i in (0, 1))
     memory, compute, beside, share = (np.array([case[i] for case in cases]) for i in (2, 3, 4, 5))
-    known = np.array([own in IDLE for own in gpu])
-    idle = np.array([IDLE.get(own, 0.0) for own in gpu])
+    known = np.array([own in IDLE_SHARE for own in gpu])
+    idle = np.array([IDLE_SHARE.get(own, 0.0) for own in gpu])
     columns = np.stack([memory, compute, ~known], 1).astype(float)
     fit = lambda rows: robust(columns[rows], share[rows], (beside + idle)[rows])
-    predict = lambda shares: np.minimum(HELD, beside + idle + columns @ shares)
+    predict = lambda shares: np.minimum(MEAN_SHARE_AT_LIMIT, beside + idle + columns @ shares)
     for own in np.unique(gpu):
         rows = gpu == own
         shares = fit(rows)
-        least = IDLE.get(own, shares[2])
+        least = IDLE_SHARE.get(own, shares[2])
         print(f"{own:10} idle {least:.2f} memory {shares[0]:.2f} compute {shares[1]:.2f}: {errors(predict(shares)[rows], share[rows])}")
         for left in np.unique(model[rows]):
             out = rows & (model == left)

@@ -2,11 +2,12 @@
 // wrong is a value.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { brotliCompressSync, constants } from "node:zlib";
 import { build } from "vite";
 
 import { IN_NODE, makePackage } from "../../scripts/package.mjs";
@@ -371,6 +372,17 @@ test("the types refuse what the functions would", () => {
     writeFileSync(source, `import { load } from "rooflight";\nconst rooflight = await load();\n${line}\n`);
     assert.throws(() => compile(source), message);
   }
+});
+
+test("the manual and the types state what is downloaded", () => {
+  const dist = process.env.DIST ?? path("dist");
+  const megabytes = (pattern, folder) => {
+    const files = readdirSync(join(dist, folder)).filter((name) => pattern.test(name)).map((name) => readFileSync(join(dist, folder, name)));
+    const bytes = files.map((content) => brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }).length);
+    return (bytes.reduce((sum, bytes) => sum + bytes) / 1e6).toFixed(1);
+  };
+  const said = `${megabytes(/^worker.*\.wasm$/, ".")} MB of WebAssembly and ${megabytes(/\.onnx$/, "models")} MB of models (with Brotli)`;
+  for (const file of ["docs/api.md", "static/api/rooflight.d.ts"]) assert.ok(readFileSync(path(file), "utf8").includes(said), `${file}: ${said}`);
 });
 
 test("the package packs whole", () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 
 import { pageTest, path, phone } from "./harness.mjs";
+import { LOADS, KEYS } from "../../static/boot/keys.js";
 import { numbers, settled, studied, value } from "./page.mjs";
 
 const axe = readFileSync(path("node_modules/axe-core/axe.min.js"), "utf8");
@@ -54,7 +55,7 @@ for (const sandbox of ['sandbox="allow-scripts"', ""]) {
     assert.equal((await last("state")).link, link);
     const { height } = await last("height");
     assert.ok(height > 150 && height < 450, `the card is ${height} px high`);
-    assert.match(await inside.locator("h1.about").textContent(), /^Qwen3-32B on 2 × H200 SXM.*: 700 tokens in, 100 out, 8 clients$/);
+    assert.match(await inside.locator("h1.about").textContent(), /^Qwen3-32B on 2 × H200 SXM.*: 8 clients, 700 in, 100 out$/);
     const whole = inside.getByRole("link", { name: "Open in Rooflight" });
     assert.equal(await whole.getAttribute("href"), `./#${link}`);
     assert.deepEqual([await whole.getAttribute("target"), await whole.getAttribute("rel")], ["_blank", "noopener"]);
@@ -144,6 +145,63 @@ for (const view of ["card", "full"]) {
     await inside.locator(`[data-testid=e2e]:not([data-value="${before.e2e}"])`).waitFor();
   });
 }
+
+for (const load of LOADS) {
+  const fragment = `v=1&m=qwen3-32b&g=h200-sxm&tp=2&isl=700&osl=100&${KEYS[load]}=9`;
+  frameTest(`a frame of ${load} is arranged, and its load can be locked`, { frame: { fragment, query: `&lock=${KEYS[load]}` } }, async ({ inside }) => {
+    await settled(inside);
+    assert.match(await inside.locator("h1.about").textContent(), /^Qwen3-32B on 2 × H200 SXM, vLLM: .*\b9\b.*, 700 in, 100 out$/);
+    assert.equal(await inside.getByRole("link", { name: "Open in Rooflight" }).getAttribute("href"), `./#${fragment}`);
+    for (const id of [load, "load-rate", "load-batch"]) assert.ok(await inside.getByTestId(id).isDisabled(), id);
+  });
+}
+
+frameTest("neither a preset nor a pasted command changes locked inputs", { frame: { query: "&lock=isl,tp,c" } }, async ({ page, inside, last, until }) => {
+  await settled(inside);
+  await until("result", 'message.basis === "learned"');
+  await inside.getByText("Change this configuration").click();
+  const kept = (link) => {
+    const of = new URLSearchParams(link);
+    assert.deepEqual(["isl", "tp", "c", "on"].map((key) => of.get(key)), ["700", "2", "8", null], link);
+  };
+  // A preset of every load, and one with a load of its own.
+  for (const preset of await inside.locator(".presets button").all()) {
+    await preset.click();
+    await settled(inside);
+    kept((await last("state")).link);
+    assert.deepEqual([await inside.getByTestId("isl").inputValue(), await inside.getByTestId("concurrency").inputValue()], ["700", "8"]);
+  }
+  assert.match(await inside.locator(".embed-notes").textContent(), /^Fixed by the embedding page, and kept: .*isl/);
+  // Their other inputs were changed.
+  assert.notEqual(new URLSearchParams((await last("state")).link).get("osl"), "100");
+  await inside.getByText("Use a config.json, a name or a launch command").click();
+  await inside.getByTestId("config-json").fill("vllm serve Qwen/Qwen3-14B --tensor-parallel-size 8 --max-num-seqs 99");
+  await inside.getByTestId("config-json-use").click();
+  await until("state", 'message.link.includes("ms=99")');
+  kept((await last("state")).link);
+  assert.equal(await inside.getByTestId("tp").inputValue(), "2");
+  // Nor was any other configuration answered in between.
+  for (const { link } of await page.evaluate(() => messages.filter(({ type }) => type === "result"))) kept(link);
+  // A change of a free input is not refused.
+  await inside.getByTestId("osl").fill("300");
+  await until("state", 'message.link.includes("osl=300")');
+  assert.equal(await inside.locator(".embed-notes li").count(), 0);
+});
+
+frameTest("the host changes locked inputs, and the new values are kept", { frame: { query: "&lock=isl,m" } }, async ({ inside, last, say, until }) => {
+  await settled(inside);
+  await say("set", { link: "v=1&m=qwen3-8b&isl=900" });
+  await until("result", 'message.basis === "learned" && message.link === given', "v=1&m=qwen3-8b&isl=900");
+  assert.equal(await inside.getByTestId("isl").inputValue(), "900");
+  await inside.getByText("Change this configuration").click();
+  await inside.locator(".presets button").first().click();
+  await inside.locator(".embed-notes").getByText("kept: isl").waitFor();
+  assert.equal(new URLSearchParams((await last("state")).link).get("isl"), "900");
+  // A published name: the page looks it up, and writes what it found.
+  await say("set", { link: "v=1&m=Qwen%2FQwen3-14B&isl=800" });
+  await until("result", 'message.basis === "learned" && message.link.includes("isl=800")');
+  assert.equal(await inside.getByTestId("isl").inputValue(), "800");
+});
 
 frameTest("what the page makes anew stays locked", { frame: { query: "&lock=ep" } }, async ({ inside }) => {
   await settled(inside);

@@ -31,7 +31,8 @@ export async function serve(folder, base = "/rooflight/", others = {}, cors = { 
       const content = await readFile(file);
       response.writeHead(200, {
         "content-type": types[extname(file)] ?? "text/plain",
-        // As hosts should: what is named by its content never changes.
+        // As static/_headers asks of hosts, and what is named by its content never changes.
+        "x-content-type-options": "nosniff",
         "cache-control": NAMED.test(file) ? "max-age=31536000, immutable" : "no-store",
         // Frames without an origin, and others' pages, are given scripts and data only with it.
         ...cors,

@@ -36,18 +36,18 @@ LEFT_OUT = {"configuration": (LAYOUT, 1.0), "version": (["engine", "version"], 0
 # Degrees of freedom of the density of runs left out: a few outliers do not dominate.
 OUTLIERS = 5.0
 # A run widens the bands of others as if its error were at most this many variances.
-WIDEST = 20.0
+MAX_SQUARED_Z = 20.0
 # Half the width of a band in standard deviations, as in `calibration::band`, and by metric the share of a configuration's figures that it
 # is to hold. A prediction rests on 80 runs and not on all as here, and is simulated: with these shares, 80 and 82 % of the TTFT and TPOT of
 # closed loops left out are in their bands, with 80 % of all metrics 79 and 84 %.
-HALF_WIDTH, IN_BAND = 1.4759, [0.82, 0.78, 0.8]
+HALF_WIDTH, SHARES_IN_BAND = 1.4759, [0.82, 0.78, 0.8]
 # Number of figures from which a configuration may be left out. With those that have fewer left out too, independent closed loops without
 # their configuration are off by 25.5 instead of 21.7 % in TPOT (median).
-JUDGED = 8
+MIN_FIGURES_TO_LEAVE_OUT = 8
 # The width of bands is a mean over the model's configurations on an architecture, to which that over all architectures is added this many
-# times, and to the latter the fitted covariance's width as often (`calibration::band`). This and WIDEST were chosen among a dozen pairs by
+# times, and to the latter the fitted covariance's width as often (`calibration::band`). This and MAX_SQUARED_Z were chosen among a dozen pairs by
 # the density and the coverage of configurations left out.
-PLAIN_COUNTS = 0.25
+POOLED_WIDTH_WEIGHT = 0.25
 
 
 def start():
@@ -136,11 +136,11 @@ def misses(prior, theta):
     when that is left out. It widens or narrows the bands of the same model on the same engine (`Calibration::widths`)."""
     runs, layouts = prior.runs, codes(prior.runs.points, LAYOUT)
     mean, variance = prior.measured_anew(theta, prior.inverse(theta), layouts)
-    away = np.minimum((runs.ratio - mean) ** 2 / variance, WIDEST)
+    away = np.minimum((runs.ratio - mean) ** 2 / variance, MAX_SQUARED_Z)
     of_row, found = layouts[runs.of], {}
     for layout in np.unique(of_row):
         of = [away[(of_row == layout) & (runs.metric == metric)] for metric in range(len(METRICS))]
-        widths = (np.quantile(one, share) / HALF_WIDTH**2 if len(one) else None for one, share in zip(of, IN_BAND))
+        widths = (np.quantile(one, share) / HALF_WIDTH**2 if len(one) else None for one, share in zip(of, SHARES_IN_BAND))
         found[layout] = [None if width is None else round(float(width), 2) for width in widths]
     return [found.get(layout) for layout in layouts]
 
@@ -176,7 +176,7 @@ def believed(runs):
     served = known.metric < 2
     of_row, far = layouts[known.of[served]], np.abs(known.log_ratio[served]) >= FURTHEST
     all_of, far_of = (np.bincount(of_row, among, layouts.max() + 1) for among in (None, far))
-    left_out = (all_of >= JUDGED) & (2 * far_of >= all_of)
+    left_out = (all_of >= MIN_FIGURES_TO_LEAVE_OUT) & (2 * far_of >= all_of)
     for layout in np.flatnonzero(left_out):
         point = known.points[np.argmax(layouts == layout)]
         print(f"left out: {title(point)}, {far_of[layout]:.0f} of {all_of[layout]:.0f} figures off by more than a factor of e")
@@ -233,7 +233,7 @@ def main():
         "release": release,
         "attribution": "Derived from measured runs of InferenceX, NVIDIA aiconfigurator, GPUStack, SGLang's cookbook and "
         f"TensorRT-LLM's performance overview{people}; see training/ATTRIBUTION.md",
-        "plain_counts": PLAIN_COUNTS,
+        "plain_counts": POOLED_WIDTH_WEIGHT,
         "outliers": {"furthest": FURTHEST, "tails": TAILS},
     } | covariance
     lines = [json.dumps(build, separators=(",", ":")) for build in builds(runs, missed)]

@@ -13,11 +13,10 @@ import sys
 
 import numpy as np
 
+from fit import HALF_WIDTH
 from own import Configuration, fitted
 from prior import METRICS
 
-# Standard deviations around the mean that hold 80 %.
-OF_80_PERCENT = 1.2816
 DIFFER = ["engine", "gpu", "format", "version", "layout"]
 # Loads and lengths in the same step, of so many per doubling, count as equal.
 STEPS = 4
@@ -56,7 +55,7 @@ def settled(both, metric, one, other):
     gain = np.linalg.solve(covariance[np.ix_(known, known)], covariance[known, j])
     after = covariance[j, j] - gain @ covariance[known, j]
     errors = abs(off[i] - off[j]), abs(off[j] - gain @ off[known])
-    return [errors[0] <= OF_80_PERCENT * before**0.5, errors[1] <= OF_80_PERCENT * after**0.5, (after / before) ** 0.5, *errors]
+    return [errors[0] <= HALF_WIDTH * before**0.5, errors[1] <= HALF_WIDTH * after**0.5, (after / before) ** 0.5, *errors]
 
 
 def main():

@@ -17,6 +17,11 @@ pub fn searched(
     let (search, changed) = (Mutex::new(search), Condvar::new());
     let lock = || search.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || -> Result<(), Failed> {
+        // A task that panics is never taken, and the other threads would wait for it. Declared first: it locks when `held` is released.
+        let _end = OnPanic(|| {
+            lock().stop();
+            changed.notify_all();
+        });
         let mut held = lock();
         while !held.is_finished() {
             let Some(task) = held.next_task() else {
@@ -54,4 +59,33 @@ pub fn searched(
         joined.fold(own, |all, one| all.and(one))
     })?;
     Ok(lock().answer())
+}
+
+/// Called if its thread unwinds.
+struct OnPanic<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnPanic<F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            (self.0)();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use rooflight::find::Request;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_in_a_task_ends_the_search() {
+        let (request, issues) = Request::from_json(r#"{"model": "qwen3-8b", "gpu": "h100-sxm", "rate": 1}"#);
+        let search = Search::new(request.unwrap_or_else(|| panic!("{issues:?}")));
+        let run = || searched(search, 2, |_| panic!("of a model"));
+        // Which thread gets the task decides how it ends: the caller's panic, or its error.
+        assert!(catch_unwind(AssertUnwindSafe(run)).map_or(true, |answer| answer.is_err()));
+    }
 }

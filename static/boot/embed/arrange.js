@@ -1,5 +1,5 @@
 // Shows one view of the page: its results panel, a line describing the configuration, the inputs in a fold, and a link to the full page.
-import { lock } from "./lock.js";
+import { disable } from "./lock.js";
 import { VIEWS } from "./query.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -7,6 +7,12 @@ const find = (selector) => document.querySelector(selector);
 function make(tag, fields, ...children) {
   const made = Object.assign(document.createElement(tag), fields);
   made.append(...children);
+  return made;
+}
+
+function note(textContent, marks) {
+  const made = make("li", { className: "issue", textContent });
+  Object.assign(made.dataset, { severity: "warning", ...marks });
   return made;
 }
 
@@ -29,17 +35,17 @@ export function arrange(answer, locks, notes) {
     setTimeout(() => find(`#${tab}`).click());
   }
   const { panels } = VIEWS[root.dataset.view];
-  said.append(...notes.map((note) => make("li", { className: "issue", textContent: note })));
-  said.querySelectorAll("li").forEach((note) => (note.dataset.severity = "warning"));
+  said.append(...notes.map((text) => note(text)));
   if (root.dataset.view !== "full") {
     main.className = "view";
     main.append(make("details", { className: "change" }, make("summary", { textContent: "Change this configuration" }), form));
   }
 
   const renew = ({ detail: [link, errors, , numbers] }) => {
-    const name = () => (about.textContent = inWords());
+    // With folded inputs, numbers alone would say little: the page has a line about them, for phones.
+    const name = () => (about.textContent = find(".configure").textContent.trim());
     name();
-    // Also when the inputs show the content of a link with errors.
+    // Again, as the page renders that line after this event.
     setTimeout(name);
     whole.href = `./#${link}`;
     // Problems must be visible: inputs to correct, or insufficient memory.
@@ -47,8 +53,8 @@ export function arrange(answer, locks, notes) {
     show(panels && numbers?.[0] === 0 ? `${panels}, .overview, .memory` : panels);
   };
   addEventListener("rooflight:answer", renew);
+  disable(form, locks);
   renew(answer);
-  lock(form, locks);
 }
 
 /** Hides the panels outside the view, with a separate mark, because the page itself hides and shows some. */
@@ -57,19 +63,9 @@ function show(panels) {
     panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.lead, .problems, ${panels}`));
 }
 
-/** The configuration in words: with folded inputs, numbers alone would say little. */
-function inWords() {
-  const chosen = (id) => find(`#${id}`).selectedOptions[0]?.text ?? "";
-  const value = (id) => find(`#${id}`)?.value || find(`#${id}`)?.placeholder;
-  const gpus = Number.parseInt(find("[data-testid=gpu-count]").textContent);
-  const loads = {
-    concurrency: (clients) => (clients === "1" ? "1 client" : `${clients} clients`),
-    rate: (rate) => `${rate} requests/s`,
-    batch: (prompts) => `one batch of ${prompts}`,
-  };
-  const [load, words] = Object.entries(loads).find(([id]) => find(`#${id}`));
-  // The organisation follows the name.
-  const model = chosen("model").replace(/ \(.*\)$/, "");
-  const system = `${gpus > 1 ? `${gpus} × ` : ""}${chosen("gpu")}, ${chosen("engine")}`;
-  return `${model} on ${system}: ${value("isl")} tokens in, ${value("osl")} out, ${words(value(load))}`;
+/** Says which locked inputs kept their values where a change would have set others; without any, says nothing any more. */
+export function refuse(keys) {
+  const said = find(".embed-notes");
+  said?.querySelector("[data-kept]")?.remove();
+  if (keys.length) said?.append(note(`Fixed by the embedding page, and kept: ${keys.join(", ")}.`, { kept: "" }));
 }

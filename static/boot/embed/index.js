@@ -1,6 +1,7 @@
 // The page inside another page. Loaded by embed.html only, before the first paint: docs/embedding.md is its guide.
 // The query says how to show the page, the fragment what it computes; the page's own code is unchanged.
-import { arrange } from "./arrange.js";
+import { arrange, refuse } from "./arrange.js";
+import { hold } from "./lock.js";
 import { listen } from "./messages.js";
 import { asked } from "./query.js";
 
@@ -24,8 +25,7 @@ addEventListener(
   true,
 );
 
-// History belongs to the embedding page.
-history.pushState = history.replaceState.bind(history);
+hold(locks, refuse);
 
 // The first answer comes once the page is mounted.
 addEventListener("rooflight:answer", (answer) => arrange(answer, locks, notes), { once: true });

@@ -1,5 +1,6 @@
 // Exchanges messages with the host page: {ns: "rooflight", v: 1, type, ...}. Only the parent window is heard.
 import { LONGEST_LINK } from "../keys.js";
+import { release } from "./lock.js";
 import { THEMES } from "./query.js";
 
 /** In the order of src/ui/state/frame.rs: seconds, per second, dollars. */
@@ -46,8 +47,11 @@ const heard = {
     setTheme(theme);
   },
   set({ link }) {
+    if (typeof link !== "string" || link.length > LONGEST_LINK) return;
+    // Locks apply to readers only.
+    release();
     // Replaced: history belongs to the host.
-    if (typeof link === "string" && link.length <= LONGEST_LINK) location.replace(`#${link.replace(/^#/, "")}`);
+    location.replace(`#${link.replace(/^#/, "")}`);
   },
 };
 
