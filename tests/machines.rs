@@ -70,7 +70,7 @@ fn the_network_is_said_to_be_specified_and_not_measured() {
     let issue = issues.iter().find(|issue| issue.field == Field::Tp).expect("a warning");
     assert!(!issue.is_error());
     assert!(
-        issue.text.starts_with("16 × 1 is 16 GPUs, but NVLink connects at most 8 of H100 SXM"),
+        issue.text.starts_with("TP 16 × PP 1 needs 16 GPUs, but NVLink connects at most 8 H100 SXM"),
         "{}",
         issue.text
     );
@@ -91,10 +91,23 @@ fn without_a_figure_for_the_network_the_reason_is_given() {
         })
     };
     let text = refusal(&wide("h100-nvl", 4), Field::Tp);
-    assert!(text.contains("NVLink connects at most 2 of H100 NVL"), "{text}");
-    assert!(text.ends_with("which nobody measured; use at most 2"), "{text}");
+    assert!(text.contains("NVLink connects at most 2 H100 NVL"), "{text}");
+    assert!(text.ends_with("which nobody measured): use at most 2"), "{text}");
     let text = refusal(&wide("l40s", 16), Field::Tp);
-    assert!(text.contains("no network between nodes: no public machine"), "{text}");
+    assert!(text.contains("no network between such machines is known (no public machine"), "{text}");
+}
+
+#[test]
+fn the_prefill_gpu_without_a_network_is_named_and_a_rate_stands_in_for_it() {
+    let mut apart = scenario(|scenario| {
+        scenario.model = ModelChoice::Catalog("qwen3-32b".into());
+        (scenario.gpu, scenario.tp, scenario.workload.load) = ("h200-sxm".into(), 2, Load::Rate(2.0));
+        (scenario.prefill.workers, scenario.prefill.gpu, scenario.prefill.tp) = (1, Some("l40s".into()), 4);
+    });
+    let issues = plan(&sound(&apart).0).expect_err("no network");
+    assert!(issues[0].field == Field::PrefillGpu && issues[0].text.contains("L40S"), "{issues:?}");
+    apart.prefill.send_gb_per_s = Some(10.0);
+    assert!(report(&apart).headline.is_some());
 }
 
 /// The exchanges of a decode step: how many of each.

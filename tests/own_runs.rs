@@ -158,3 +158,13 @@ fn bands_near_capacity_stay_above_those_of_a_light_load() {
         }
     }
 }
+
+#[test]
+fn a_run_of_another_engine_changes_nothing_and_does_not_count() {
+    let mut run = slower(1.2);
+    run["engine"] = "sglang".into();
+    let prediction = predict(&[run]);
+    assert_eq!(tpot(&prediction), tpot(&predict(&[])));
+    let calibrated = prediction.report.and_then(|report| report.calibrated).expect("calibrated");
+    assert_eq!(calibrated.support.own, 0);
+}

@@ -34,7 +34,12 @@ fn error_fields(output: &Output) -> Vec<String> {
 fn plans_as_a_table_and_as_json_whatever_the_threads() {
     let (code, table) = run(&[REQUEST], "");
     assert_eq!(code, 0);
-    assert!(String::from_utf8_lossy(&table.stdout).contains("best: v=1&"));
+    let printed = String::from_utf8_lossy(&table.stdout);
+    assert!(
+        printed.starts_with("meta-llama/Meta-Llama-3.1-8B: 300 tokens in, 32 out, 4 requests/s\n\nplan "),
+        "{printed}"
+    );
+    assert!(printed.contains("best: v=1&"));
     let (_, one) = run(&[REQUEST, "--format", "json", "--threads", "1"], "");
     let (_, two) = run(&["-", "--format", "json", "--threads", "2"], REQUEST);
     assert_eq!(json(&one), json(&two));
@@ -115,6 +120,20 @@ fn a_request_without_plans_exits_with_2_and_names_the_binding_limit() {
     }
     assert_eq!(run(&[], "").0, 2);
     assert_eq!(run(&[REQUEST, "--jsonl"], "").0, 2);
+}
+
+#[test]
+fn what_is_wrong_with_a_request_is_named_before_any_search() {
+    for (request, field, said) in [
+        (r#"{"rate": 5, "gpu": "H100"}"#, "gpu", "h100-pcie"),
+        (r#"{"rate": 5, "engine": "nope"}"#, "engine", "nope"),
+        ("not json", "link", "this is not JSON"),
+    ] {
+        let (code, output) = run(&[request], "");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((code, error_fields(&output)), (2, vec![field.to_owned()]), "{told}");
+        assert!(told.contains(said) && !told.contains("layouts"), "{told}");
+    }
 }
 
 #[test]

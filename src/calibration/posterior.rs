@@ -149,7 +149,7 @@ impl Calibration {
     }
 
     /// What runs must have in common to share anything.
-    fn required(&self) -> Labels {
+    pub(super) fn required(&self) -> Labels {
         self.prior.iter().flat_map(Covariance::errors).fold(Labels::ALL, Labels::common)
     }
 

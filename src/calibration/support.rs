@@ -14,7 +14,7 @@ pub struct Support {
     pub of_model: u32,
     /// Runs on the same GPU type with this engine.
     pub of_gpu_on_engine: u32,
-    /// The visitor's own runs, not included in the others.
+    /// The visitor's own runs that share something with it, not included in the others.
     pub own: u32,
 }
 
@@ -45,7 +45,7 @@ impl Calibration {
             of_model_on_engine: count(&[Label::Shape, Label::Engine]),
             of_model: count(&[Label::Shape]),
             of_gpu_on_engine: count(&[Label::Gpu, Label::Engine]),
-            own: own.len() as u32,
+            own: own.iter().filter(|known| at.agree(&known.place).contain(self.required())).count() as u32,
         }
     }
 }

@@ -39,6 +39,9 @@ pub fn object(text: &str) -> Result<Value, String> {
         Err(fault) if fault.is_eof() => {
             Err(format!("not JSON: it ends early, at line {} column {}", fault.line(), fault.column()))
         }
+        Err(_) if !text.starts_with(['{', '[']) => {
+            Err("this is not JSON: it should be a JSON object in braces".into())
+        }
         Err(fault) => Err(format!("not JSON: {fault}")),
     }
 }

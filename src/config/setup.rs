@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
-use super::{Dtype, Engine, Gpu, Lengths, Model, Workload};
+use super::{Dtype, Engine, Field, Gpu, Issue, Lengths, MissingFigure, Model, Workload};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +78,13 @@ impl Setup {
     /// The setup that computes prompts.
     pub fn computing(&self) -> &Self {
         self.prefill.as_ref().map_or(self, |pool| &pool.setup)
+    }
+
+    /// That a figure is missing, at the GPU that lacks it.
+    pub fn lacks(&self, missing: &MissingFigure) -> Issue {
+        let of_prefill = self.prefill.as_ref().is_some_and(|pool| pool.setup.gpu.name == missing.gpu);
+        let field = if of_prefill && missing.gpu != self.gpu.name { Field::PrefillGpu } else { Field::Gpu };
+        Issue::error(field, missing.to_string())
     }
 
     /// GPUs of one replica.

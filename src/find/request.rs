@@ -83,6 +83,15 @@ impl Request {
         }
         let (base, found) = base(object);
         issues.extend(found);
+        if let Some(base) = &base {
+            let named = [
+                (Field::Gpu, Some(&base.gpu)),
+                (Field::Engine, Some(&base.engine)),
+                (Field::PrefillGpu, base.prefill.gpu.as_ref()),
+            ];
+            let named = named.into_iter().filter(|(field, _)| stated.contains(field));
+            issues.extend(named.filter_map(|(field, id)| layouts::unknown(field, id?)));
+        }
         let (Some(base), Some(plans)) = (base, plans) else { return (None, issues) };
         let gpus = stated.contains(&Field::Gpus).then(|| {
             u32::try_from(base.gpus_per_replica().saturating_mul(u64::from(base.replicas)))

@@ -19,11 +19,11 @@ use said::Said;
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 48] = [
-    "a", "an", "and", "any", "at", "below", "budget", "by", "cost", "costs", "find", "for", "from", "gpu",
-    "gpus", "have", "i", "in", "is", "less", "limit", "max", "maximum", "most", "my", "need", "of", "on",
-    "only", "or", "our", "out", "price", "prices", "serve", "than", "the", "to", "tokens", "under", "up",
-    "use", "using", "weights", "with", "within", "/", "@",
+const FILLERS: [&str; 49] = [
+    "a", "an", "and", "any", "at", "below", "budget", "by", "cheapest", "cost", "costs", "find", "for",
+    "from", "gpu", "gpus", "have", "i", "in", "is", "less", "limit", "max", "maximum", "most", "my", "need",
+    "of", "on", "only", "or", "our", "out", "price", "prices", "serve", "than", "the", "to", "tokens",
+    "under", "up", "use", "using", "weights", "with", "within", "/", "@",
 ];
 /// Where a clause ends.
 const BREAK: &str = ",";

@@ -118,10 +118,10 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
     }
 }
 
-/// `TPOT is at least 34 ms by physics and calibration; the limit is 30 ms`.
+/// `TPOT is at least 34 ms by physics and calibration, above the limit of 30 ms`.
 pub fn ideal(field: Field, at: f64, limit: f64) -> String {
     let (at, limit) = (Seconds(at).print(), Seconds(limit).print());
-    format!("{} is at least {at} by physics and calibration; the limit is {limit}", Slos::metric(field))
+    format!("{} is at least {at} by physics and calibration, above the limit of {limit}", Slos::metric(field))
 }
 
 fn percentile(share: f64) -> String {

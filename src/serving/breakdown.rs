@@ -142,6 +142,7 @@ fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine
     };
     let largest =
         kernels.iter().filter(|line| line.limit == limit).max_by(|a, b| a.share.total_cmp(&b.share));
-    let most = largest.map_or(String::new(), |line| format!(", {} alone {}", line.name, percent(line.share)));
+    let most =
+        largest.map_or(String::new(), |line| format!(" ({} alone: {})", line.name, percent(line.share)));
     format!("{phase} is limited by {resource}: {} of the step goes to {kind}{most}.", percent(share))
 }

@@ -109,7 +109,7 @@ fn build(
         Some(trace) => &trace.on(setup).map_err(|issue| vec![issue])?,
         None => setup,
     };
-    steps(replayed, trace, tables).map_err(|missing| vec![Issue::error(Field::Gpu, missing.to_string())])
+    steps(replayed, trace, tables).map_err(|missing| vec![replayed.lacks(&missing)])
 }
 
 fn steps(

@@ -102,15 +102,14 @@ fn offers(study: &Study) -> Block {
         Span::link(case.name, format!("#{}", link.encode()))
     };
     let mut spans: Vec<Span> = Vec::new();
+    let mut add = "Add a copy";
     if link.compared.is_empty() {
-        spans.push("To start with, this compares another GPU and another engine. ".into());
+        spans.push("Compared with another GPU and another engine. To compare something else, ".into());
+        add = "add a copy";
     }
     let copied = link.compared.contains(base);
     if !copied {
-        spans.extend([
-            added(Case::new("Add a copy of this configuration", base.clone())),
-            ", to edit. ".into(),
-        ]);
+        spans.extend([added(Case::new(add, base.clone())), " and edit it. ".into()]);
     }
     let begin = if copied { "Compare with one change: " } else { "Or compare with one change: " };
     let end = (!offered.is_empty()).then(|| ".".into());

@@ -126,7 +126,7 @@ const VIEWS: [View; 16] = [
         Some(shape::cases),
         shape::blocks,
     ),
-    view("Up to four configurations side by side", &[], Some(compare::cases), compare::blocks),
+    view("Compares up to four configurations", &[], Some(compare::cases), compare::blocks),
     view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
     view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),
     view("Predicted against measured, known limits", &evidence::CHOICES, ALONE, evidence::blocks),

@@ -50,9 +50,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         swept(&study.link.scenario)
     ))];
     if points.is_empty() {
-        blocks.extend(
-            all.then(|| Block::text("No trade-off: none of these fit, or the output is a single token.")),
-        );
+        let mut reasons = study.cases.iter().map(Case::reason);
+        let why = reasons.find(|why| !why.is_empty()).unwrap_or("the output is a single token");
+        blocks.extend(all.then(|| Block::text(format!("No trade-off: {}.", why.trim_end_matches('.')))));
         return blocks;
     }
     if all {

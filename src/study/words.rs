@@ -1,7 +1,7 @@
 //! Display names of the core's enums, and of a setup.
 
 use crate::calibration::Factors;
-use crate::config::{Arch, Dtype, Field, Load, Setup, catalog};
+use crate::config::{Arch, Dtype, Field, Load, Setup, Workload, catalog};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
@@ -34,6 +34,21 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
 pub fn title(setup: &Setup) -> String {
     let gpus = setup.gpus();
     format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
+}
+
+/// What is asked of a system: `1024 tokens in, 512 out, 16 clients`; lengths that differ by their means.
+pub fn demand(workload: &Workload) -> String {
+    format!("{}, {}", lengths(workload), load(workload.load))
+}
+
+/// `1024 tokens in, 512 out`.
+pub fn lengths(workload: &Workload) -> String {
+    let tokens = |mean: Option<f64>| mean.map_or("no".into(), count);
+    format!(
+        "{} tokens in, {} out",
+        tokens(workload.mean_prompt()),
+        tokens(Some(workload.mean_output().into()))
+    )
 }
 
 /// The page's name for the id of a model, GPU, engine or format.

@@ -1100,7 +1100,7 @@ export type Support = {
   of_model: number;
   /** Runs on the same GPU type with this engine. */
   of_gpu_on_engine: number;
-  /** The visitor's own runs, not included in the others. */
+  /** The visitor's own runs that share something with it, not included in the others. */
   own: number;
 };
 

@@ -222,6 +222,20 @@ pageTest("models and GPUs are found by what is typed, with what fits marked", {}
   await fragmentHolds(page, { g: "mi300x" });
 });
 
+pageTest("a model or GPU that is not in the catalog stays typed, with an issue beside it", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b");
+  await settled(page);
+  for (const [field, leave] of [["model", "Enter"], ["gpu", "Tab"]]) {
+    const picker = page.getByTestId(`pick-${field}`);
+    await picker.click();
+    await picker.pressSequentially("nonsense-9");
+    await page.waitForFunction((list) => !document.querySelector(`#${list} [role=option]`), `${field}-list`);
+    await picker.press(leave);
+    await page.locator(`.inputs [data-testid=issue][data-field=${field}]`).first().filter({ hasText: "nonsense-9" }).waitFor();
+    assert.equal(await picker.inputValue(), "nonsense-9");
+  }
+});
+
 pageTest("a published name in the list of models is taken with its format", {}, async ({ page, open }) => {
   await open("v=1&tp=2");
   await settled(page);

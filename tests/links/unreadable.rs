@@ -64,6 +64,15 @@ fn unknown_keys_are_a_warning_that_offers_the_nearest() {
 }
 
 #[test]
+fn a_benchmark_alone_is_no_scenario_and_says_what_goes_before_it() {
+    let (_, issues) = decode("vllm bench serve --model Qwen/Qwen3-32B --random-input-len 2000");
+    assert!(
+        issues[0].text.ends_with("after the command that starts the server, such as `vllm serve`"),
+        "{issues:?}"
+    );
+}
+
+#[test]
 fn loads_that_exclude_each_other_are_named_and_the_last_counts() {
     for (text, keys, load) in [
         ("c=3&r=4", ["`c`", "`r`, counts"], Load::Rate(4.0)),

@@ -34,6 +34,12 @@ fn every_format_has_the_same_numbers() {
         table.starts_with("meta-llama/Meta-Llama-3.1-8B on 1 x H100") && table.contains("\nttft_p99 "),
         "{table}"
     );
+    // A link leaves out what is the default, and the heading does not.
+    let heading = text(&run(&["v=1", "--format", "table"]).1);
+    assert!(
+        heading.lines().next().is_some_and(|line| line.ends_with(": 1024 tokens in, 512 out, 16 clients")),
+        "{heading}"
+    );
 }
 
 /// Programs read these.

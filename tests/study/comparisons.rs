@@ -39,6 +39,19 @@ fn no_point_of_the_frontier_dominates_another() {
 }
 
 #[test]
+fn without_a_point_the_reason_is_given() {
+    for (link, reason) in [("v=1&g=h100", "h100-pcie, h100-nvl"), ("v=1&osl=1", "a single token")] {
+        let document = study(Topic::Tradeoff, "", link);
+        assert!(
+            spans(&document)
+                .iter()
+                .any(|span| span.text.contains("No trade-off: ") && span.text.contains(reason)),
+            "{link}"
+        );
+    }
+}
+
+#[test]
 fn the_comparison_starts_with_a_gpu_that_runs_the_format() {
     for (own, other) in [("b200", "B300"), ("rtx-pro-6000-server", "B200")] {
         let document = study(Topic::Compare, "", &format!("v=1&m=qwen3-32b&g={own}&w=nvfp4&e=trtllm&c=16"));

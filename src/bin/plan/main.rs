@@ -121,7 +121,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         if cli.compare {
             return compared(cli, models.as_ref(), text, tell);
         }
-        let capacity = answer(cli, models.as_ref(), text)?;
+        let (heading, capacity) = answer(cli, models.as_ref(), text)?;
         let answer = &capacity.answer;
         tell(&answer.issues);
         // The other formats say nothing about the plan but its figures.
@@ -131,7 +131,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         let best = answer.plans.first().and_then(|plan| ParsedScenario::read(&plan.link).setup);
         let text = match (format, best) {
             (Format::Json, _) => serde_json::to_string(&capacity)?,
-            (Format::Table, _) => capacity.to_table(),
+            (Format::Table, _) => heading + &capacity.to_table(),
             (Format::Csv, _) => table::rows(number, &answer.plans),
             (Format::Commands, Some(best)) => deploy::commands(&best),
             (Format::Yaml, Some(best)) => deploy::manifest(&best)?,
@@ -159,13 +159,15 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
     }
 }
 
-fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Failed> {
+/// With the heading of its table; empty without a request.
+fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<(String, Capacity), Failed> {
     let begin = Instant::now();
     let (request, question, issues) = Question::from_json(text);
     let Some(request) = request else {
         let answer = Answer { issues, finished: true, ..Answer::default() };
-        return Ok(Capacity { answer, ..Capacity::default() });
+        return Ok((String::new(), Capacity { answer, ..Capacity::default() }));
     };
+    let heading = table::heading(&request, &question);
     let mut capacity = match cli.brute_force {
         true => Capacity { answer: finish(cli, models, Search::exhaustive(request))?, ..Capacity::default() },
         false => question.answer(request, |search| finish(cli, models, search))?,
@@ -174,7 +176,7 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<Capacity, Fa
     if cli.stats {
         eprintln!("{}", stats(&capacity.answer, begin.elapsed()));
     }
-    Ok(capacity)
+    Ok((heading, capacity))
 }
 
 fn caveats(plan: &Plan) -> impl Iterator<Item = &Issue> {

@@ -5,7 +5,7 @@ use rooflight::config::Setup;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::find::in_columns;
 use rooflight::serving::table::Tables;
-use rooflight::study::words::title;
+use rooflight::study::words::{demand, title};
 
 use super::console::{csv_line, line};
 
@@ -36,7 +36,10 @@ impl Answered {
             Some([figure.name, value, band.unwrap_or_default()])
         };
         let rows: Vec<_> = figures(self.prediction.report.as_ref()).into_iter().filter_map(row).collect();
-        let mut lines: Vec<String> = self.setup.iter().map(title).collect();
+        // The load is named even where all of it is the default, which the link leaves out.
+        let headed =
+            |setup: &Setup| format!("{} {}: {}", title(setup), setup.engine.version, demand(&setup.workload));
+        let mut lines: Vec<String> = self.setup.iter().map(headed).collect();
         lines.push(String::new());
         if !rows.is_empty() {
             lines.extend(in_columns(["figure", "predicted", "80 % of measurements"], rows));

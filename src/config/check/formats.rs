@@ -48,11 +48,11 @@ fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
 
 pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
     if !KV.contains(&dtype) {
-        let text = format!("there are no kernels for a KV cache in {}; {}", name(dtype), list(&KV));
+        let text = format!("no engine keeps a KV cache in `{}`; {}", dtype.id(), list(&KV));
         issues.push(Issue::error(Field::Kv, text));
     } else if dtype == Dtype::Fp8 && f64::from(gpu.sm) < constants().fp8_attention {
         let text = format!(
-            "an FP8 KV cache needs compute capability 8.9 (Ada) or later, {} has {}.{}; choose bf16",
+            "an FP8 KV cache needs compute capability 8.9 (Ada) or later; {} has {}.{}: choose bf16",
             gpu.name,
             gpu.sm / 10,
             gpu.sm % 10

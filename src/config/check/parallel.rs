@@ -1,7 +1,7 @@
 //! How the model is sharded over GPUs.
 
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Field, Gpu, Issue, Model};
+use crate::config::{Field, Gpu, Issue, MissingFigure, Model};
 
 /// Degrees of parallelism of one replica, as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,14 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
         }
         match &blocks.ffn {
             Some(Ffn::Dense(dense)) if !dense.intermediate.is_multiple_of(tp) => {
-                refuse(Field::Tp, format!("the MLP's {} columns do not divide by {tp}", dense.intermediate));
+                refuse(
+                    Field::Tp,
+                    format!(
+                        "the MLP's {0} columns do not divide by {tp}: {1}",
+                        dense.intermediate,
+                        at_most(dense.intermediate)
+                    ),
+                );
             }
             Some(Ffn::Moe(moe)) if ep <= tp * dp => {
                 let (stage, experts) = (tp * dp, moe.experts);
@@ -67,12 +74,17 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
     }
 }
 
+/// The largest degree that divides so many: all are powers of two.
+fn at_most(parts: u32) -> String {
+    format!("use at most {}", 1_u64 << parts.trailing_zeros())
+}
+
 /// Which parts of an attention do not divide over `tp` ranks.
 fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     let mut found = Vec::new();
     let mut divides = |what: &str, heads: u32| {
         if !heads.is_multiple_of(tp) {
-            found.push(format!("{heads} {what} do not divide by {tp}"));
+            found.push(format!("{heads} {what} do not divide by {tp}: {}", at_most(heads)));
         }
     };
     match attention {
@@ -120,13 +132,18 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
         Field::Pp
     };
     let link = gpu.link.kind.name();
-    let product = if dp > 1 { format!("{tp} × {dp} × {pp}") } else { format!("{tp} × {pp}") };
-    let text = match domain {
-        1 => format!("{product} is {gpus} GPUs, and each {} is a machine of its own", gpu.name),
-        _ => format!("{product} is {gpus} GPUs, but {link} connects at most {domain} of {}", gpu.name),
-    };
+    let groups = if dp > 1 { format!(" × DP {dp}") } else { String::new() };
+    let text = format!("TP {tp}{groups} × PP {pp} needs {gpus} GPUs, ");
+    let text = text
+        + &match domain {
+            1 => format!("and each {} is a machine of its own", gpu.name),
+            _ => format!("but {link} connects at most {domain} {}", gpu.name),
+        };
     issues.push(match gpu.network_bandwidth() {
-        Err(missing) => Issue::error(field, format!("{text}: {missing}; use at most {domain}")),
+        Err(MissingFigure { reason, .. }) => Issue::error(
+            field,
+            format!("{text}, and no network between such machines is known ({reason}): use at most {domain}"),
+        ),
         Ok(network) => Issue::warning(
             field,
             format!(

@@ -124,12 +124,16 @@ fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
         return;
     }
     if drafts.accepted == 0.0 {
-        let text = "no draft token is taken to be accepted: enter how many of them are accepted on average";
+        let text =
+            "acceptance is not set and counts as 0: enter the mean number of draft tokens accepted per step";
         issues.push(Issue::warning(Field::Accepted, text));
     }
     if drafts.accepted > f64::from(drafts.drafted) {
         let accepted = decimal(drafts.accepted);
-        let text = format!("accepted tokens ({accepted}) cannot exceed drafted tokens ({})", drafts.drafted);
+        let text = format!(
+            "accepted tokens ({accepted}) cannot exceed drafted tokens ({0}): enter at most {0}",
+            drafts.drafted
+        );
         issues.push(Issue::error(Field::Accepted, text).with_given(accepted));
     }
 }

@@ -122,7 +122,7 @@ fn sustained(given: Option<f64>, gpu: &Gpu, issues: &mut Vec<Issue>) -> Option<f
     };
     if given.is_none() && source == ESTIMATE {
         let text = format!(
-            "the sustained clock of {} was not measured; {} comes from a GPU with the same chip or architecture",
+            "the sustained clock of {} was not measured; {} comes from a GPU with the same chip or architecture: set it if you know it",
             gpu.name,
             decimal(value)
         );

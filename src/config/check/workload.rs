@@ -119,7 +119,7 @@ pub fn fits_context(workload: &Workload, model: &Model, issues: &mut Vec<Issue>)
         issues.push(Issue::error(Field::Turns, text));
     } else if tokens > u64::from(model.max_context) {
         let text = format!(
-            "prompt and output of {} + {} = {} tokens: the context of {} is {}",
+            "prompt and output of {} + {} = {} tokens exceed the context of {}, {}: shorten one of them",
             count(f64::from(longest)),
             count(f64::from(osl)),
             count(tokens as f64),

@@ -94,11 +94,11 @@ impl Form {
             && (input.is_shown(self.scenario()) || self.draft(field).is_some())
     }
 
-    /// Whether a box holds text that is not a number: the scenario then differs from what is on screen.
+    /// Whether a box holds text that is not a number, or the link what cannot be read: the scenario then differs from what
+    /// was asked.
     pub fn has_bad_draft(&self) -> bool {
-        self.drafts
-            .iter()
-            .any(|(field, _)| self.issues.iter().any(|issue| issue.field == *field && issue.is_error()))
+        let is_unread = |of: Field| of == Field::Link || self.draft(of).is_some();
+        self.issues.iter().any(|issue| issue.is_error() && is_unread(issue.field))
     }
 
     /// The text in the box of `input`.

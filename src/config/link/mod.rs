@@ -199,7 +199,8 @@ pub fn decode(text: &str) -> (Link, Vec<Issue>) {
     if read + seen.len() > 0 || is_empty {
         draft.link.extra = unknown::keep(unknown, draft.link.version, &mut issues);
     } else if !issues.iter().any(Issue::is_error) {
-        issues.push(unknown::no_input(text));
+        let fragment = text.split_once('#').map_or(text, |(_, fragment)| fragment);
+        issues.push(unknown::no_input(&split::decode(fragment)));
     }
     (draft.finish(&mut issues), issues)
 }

@@ -67,6 +67,9 @@ pub fn no_input(text: &str) -> Issue {
     // On a tie, the model.
     let near = [best(gpus, "g"), best(models, "m")].into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = match near {
+        _ if text.contains("bench") => {
+            "a benchmark is read after the command that starts the server, such as `vllm serve`".into()
+        }
         Some((_, pair)) => format!("did you mean `{pair}`?"),
         None => "a link holds pairs such as `m=qwen3-32b&g=h100-sxm&tp=2`, the JSON form is an object".into(),
     };

@@ -176,6 +176,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("Qwen/Qwen2.5-Math-7B", "Qwen/Qwen2.5-7B-Instruct"),
     ("meta-llama/Llama-3.1-3B", "Did you mean"),
     ("meta-llama/Llama-2-7b-vision", "Did you mean"),
+    ("meta-llama/Llama-4-Foo", "Did you mean meta-llama/Llama-4-"),
     ("nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", "Did you mean"),
     ("nvidia/Llama-3.1-Minitron-4B-Width-Base", "Did you mean"),
     ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "no model"),

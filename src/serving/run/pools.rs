@@ -2,7 +2,8 @@
 
 use super::Runner;
 use crate::config::catalog::numbers::pools::constants;
-use crate::config::{Field, HandOver, Issue, MissingFigure, PrefillPool, Setup};
+use crate::config::catalog::physics;
+use crate::config::{HandOver, Issue, MissingFigure, PrefillPool, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::kernels::{Collective, collective};
 use crate::serving::replica;
@@ -45,7 +46,7 @@ impl Runner {
         (pool.setup.replicas, own.setup.replicas) = (workers, workers);
         let setup = Setup { prefill: Some(pool.clone()), ..self.setup.clone() };
         let way = way(&setup, &pool, own.kv_per_token);
-        own.transfer = way.map_err(|missing| Issue::error(Field::Gpu, missing.to_string()))?;
+        own.transfer = way.map_err(|missing| setup.lacks(&missing))?;
         self.setup.prefill = Some(pool);
         Ok(())
     }
@@ -127,9 +128,11 @@ fn way(decode: &Setup, pool: &PrefillPool, bytes: Bytes) -> Result<Transfer, Mis
         let on = |gpu| Ok(collective::time(&message, gpu, &decode.engine.id)?.seconds);
         Ok(on(&pool.setup.gpu)?.max(on(&decode.gpu)?))
     };
-    let seconds = match pool.send_us {
-        Some(micros) => Seconds::from_micros(micros),
-        None => send(Bytes(1.0))? + Seconds(constants().hand_over_ms * 1e-3),
+    let seconds = match (pool.send_us, pool.send_gb_per_s) {
+        (Some(micros), _) => Seconds::from_micros(micros),
+        // The rate stands in for the network's, whose latency stays.
+        (None, Some(_)) if across => physics().network_latency + Seconds(constants().hand_over_ms * 1e-3),
+        (None, _) => send(Bytes(1.0))? + Seconds(constants().hand_over_ms * 1e-3),
     };
     let seconds_per_token = match pool.send_gb_per_s {
         Some(rate) => bytes.0 / (rate * 1e9),

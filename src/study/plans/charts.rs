@@ -114,21 +114,21 @@ fn figure(
     };
     let mut lines: Vec<Line> = kinds.iter().enumerate().map(loose).collect();
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().copied()));
-    let words = words(&best, all.len(), [&x, &y]);
+    let words = words(&best, all.len(), [&x, &y], better);
     let panels = vec![Panel { y, lines, ..Panel::default() }];
     Some(Block::figure(name, HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
 /// What the chart shows, in a sentence: its axes, and the best plans at both ends.
-fn words(best: &[Place], plans: usize, [x, y]: [&Axis; 2]) -> String {
-    // `Output per GPU, tok/s`: a name, and the unit of its numbers if they print without one.
-    let value = |axis: &Axis, value: f64| match axis.name.split_once(", ") {
-        Some((_, unit)) => format!("{} {unit}", axis.unit.print(value)),
-        None => axis.unit.print(value),
-    };
+fn words(best: &[Place], plans: usize, [x, y]: [&Axis; 2], better: Better) -> String {
+    // `Output per GPU, tok/s`: a name, and the unit of its numbers.
     let name = |axis: &Axis| axis.name.split(", ").next().unwrap_or(&axis.name).to_owned();
     let point = |at: &Place| {
-        format!("{} of {} at {} of {}", value(y, at.1), lower(&name(y)), value(x, at.0), lower(&name(x)))
+        let (x, y) = (x.unit.print(at.0), y.unit.print(at.1));
+        match better {
+            Better::Above => format!("{y} tok/s per GPU ({x} per user)"),
+            Better::Below => format!("{y} per M output tokens (E2E {x})"),
+        }
     };
     let ends = match (best.first(), best.last()) {
         (Some(first), Some(last)) if point(first) != point(last) => {
@@ -184,6 +184,6 @@ mod tests {
         let one = said(&[tried(3184.0, 43.7), tried(100.0, 20.0)]);
         assert!(one.contains("tok/s") && one.matches("43.7").count() == 1, "{one}");
         let two = said(&[tried(3184.0, 20.0), tried(100.0, 43.7)]);
-        assert!(two.matches("tok/s").count() == 4, "{two}");
+        assert!(two.contains("from 3184 tok/s per GPU (20.0 per user) to 100 tok/s per GPU"), "{two}");
     }
 }

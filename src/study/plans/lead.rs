@@ -22,16 +22,15 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     };
     let unsure = best.keeps_with.and_then(units::doubt);
     let so_far = if answer.finished { "" } else { " so far" };
-    let [begin, after] = match unsure {
-        Some("unlikely") => [format!("Cheapest{so_far}, but unlikely to meet the limits"), String::new()],
-        Some(even) => [format!("Cheapest{so_far}, with {even} chances of meeting the limits"), String::new()],
-        None => ["Best".to_owned(), so_far.to_owned()],
+    let begin = match unsure {
+        Some("unlikely") => format!("Cheapest{so_far}, but unlikely to meet the limits"),
+        Some(even) => format!("Cheapest{so_far}, with {even} chances of meeting the limits"),
+        None => format!("Best{so_far}"),
     };
     let sure = best.keeps_with.map(|sure| format!("{} to meet the limits", units::sure(sure)));
     let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
-    let mut text = after;
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
-    text += &match (rank(best), best.dollars_per_million_total) {
+    let mut text = match (rank(best), best.dollars_per_million_total) {
         (Some(cost), Some(total)) => format!(
             ": {} {unit}{peak}{}. An API that charges less than {} per million tokens (input and output) is cheaper at {load}.",
             Dollars(cost).print(),
@@ -53,7 +52,10 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     }
     let mut spans = vec![begin.into(), ": ".into(), open(best), text.into()];
     let is_shown = |plan: &&Plan| is_affordable(plan, answer);
-    let surer = answer.plans.iter().filter(is_shown).find_map(|plan| Some((plan, safe(plan)?)));
+    let surer = answer.plans.iter().filter(is_shown).filter_map(|plan| Some((plan, safe(plan)?)));
+    // The cheapest, and the surest at that price.
+    let surer =
+        surer.reduce(|one, next| if rank(next.0) == rank(one.0) && next.1 > one.1 { next } else { one });
     if let Some((plan, sure)) = surer.filter(|_| unsure.is_some()) {
         let more = rank(plan).zip(rank(best)).map(|(own, best)| own - best);
         let cost = match more {
@@ -149,6 +151,10 @@ mod tests {
             ["three", "85 %", "$2.00"].iter().all(|part| named.contains(part)) && !named.contains("two"),
             "{named}"
         );
+        // At one price the surest.
+        let mut equal = plans(6.0);
+        equal.insert(2, plan("four", 6.0, Some(0.82)));
+        assert!(said(equal).contains("three is 85 %"));
         let dear = said(plans(60.0));
         assert!(!dear.contains("three") && dear.contains("61 %"), "{dear}");
     }

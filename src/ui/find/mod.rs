@@ -44,9 +44,10 @@ fn request_line(state: State) -> AnyView {
     };
     let of_it = move || state.texts.get().into_iter().filter(|issue| issue.field == Field::Vary).collect();
     view! {
+        <h2><label for="say">"What to serve, in words"</label></h2>
         <input
-            type="text" class="say" data-testid="say" autocomplete="off" spellcheck="false"
-            aria-label="What to serve, in words" aria-describedby="say-issues"
+            type="text" class="say" id="say" data-testid="say" autocomplete="off" spellcheck="false"
+            aria-describedby="say-issues"
             placeholder="Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms" prop:value=value on:change=changed
         />
         {issue_list("say-issues".into(), of_it)}

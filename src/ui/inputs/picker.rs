@@ -58,12 +58,15 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     };
     let take = move |index: usize| {
         let link = found.with_untracked(|rows| Some(rows.get(index)?.cells.first()?.link.clone()));
-        let Some(link) = link else { return };
+        let typed = words.get_untracked().unwrap_or_default();
         close();
-        match link.strip_prefix(PICK) {
+        // A text that finds nothing stays, and its issue names what is similar.
+        let id = link.as_deref().map_or(Some(typed.trim()), |link| link.strip_prefix(PICK));
+        match id {
+            Some("") => {}
             Some(id) => choose.with_value(|choose| choose(id)),
             // A published name implies more than a model.
-            None => address::open(&link),
+            None => address::open(&link.unwrap_or_default()),
         }
     };
     Effect::new(move |_| {
@@ -108,9 +111,10 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     };
     let leave = move |event: FocusEvent| {
         let to = event.related_target().and_then(|to| to.dyn_into::<Node>().ok());
-        if !root.get_untracked().is_some_and(|root| root.contains(to.as_ref())) {
-            close();
+        if root.get_untracked().is_some_and(|root| root.contains(to.as_ref())) {
+            return;
         }
+        if found.with_untracked(Vec::is_empty) { take(0) } else { close() }
     };
     let begin = move |_| {
         if words.with_untracked(Option::is_none) {

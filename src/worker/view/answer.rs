@@ -163,7 +163,11 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
         format!("TTFT {ttft}{}", tpot.unwrap_or_default())
     };
     let own = without_own.as_ref().map(|without| {
-        let runs = if support.own == 1 { "your run".into() } else { format!("your {} runs", support.own) };
+        let runs = match support.own {
+            0 => return "Your runs are of another engine and change nothing here. ".to_owned(),
+            1 => "your run".to_owned(),
+            runs => format!("your {runs} runs"),
+        };
         format!("Calibrated on {runs}; without: {}. ", of(without))
     });
     Some(format!("{}{behind}. The physics alone: {}.", own.unwrap_or_default(), of(physics)))
@@ -180,7 +184,12 @@ fn between(band: Option<Band>, print: impl Fn(f64) -> Printed) -> String {
 }
 
 fn reading(id: &str, value: f64, printed: Printed) -> Reading {
-    let Printed { number, unit } = printed;
+    // `1 h 17 min` is one number.
+    let Printed { number, unit } = if printed.number.contains('\u{a0}') {
+        Printed { number: printed.to_string(), unit: "" }
+    } else {
+        printed
+    };
     Reading { id: id.into(), value, number, unit: unit.into(), ..Reading::default() }
 }
 

@@ -138,10 +138,10 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
         let all = if over { "All loads" } else { "So far all loads" };
         return format!("{all} up to {} meet the limits.", load(end));
     }
-    let apart =
-        apart.map(|more| format!(" that start at once, and {} that start one after another", count(more)));
+    let apart = apart
+        .map(|more| format!(" if all start together, or {} if they start one after another", count(more)));
     let text = format!(
-        "At up to {}{}, {share} % of requests are within the limits",
+        "{share} % of requests meet the limits with up to {}{}",
         load(most),
         apart.unwrap_or_default()
     );

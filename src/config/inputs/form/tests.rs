@@ -116,6 +116,11 @@ fn unreadable_values_are_shown_at_their_input() {
         assert!(form.shows(field), "{field:?}");
     }
     assert_eq!(form.text(Field::Rate.input()), "1,5");
+    // Of a text that is no link the defaults are no answer; it is quoted as it was typed.
+    let form = Form::opened("http://127.0.0.1/rooflight/#hello%20world");
+    assert!(form.has_bad_draft());
+    let said = &form.issues().iter().find(|issue| issue.is_error()).expect("it is refused").text;
+    assert!(said.starts_with("`hello world` is not a link"), "{said}");
     // A comparison does not block the prediction.
     assert!(!Form::from_link("#vs=m~").has_bad_draft());
     // Another load or length replaces what could not be read.

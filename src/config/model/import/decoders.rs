@@ -293,7 +293,7 @@ pub static DECODERS: [Family; 49] = [
             "ssm_multipliers",
         ],
         notes: &[
-            "A layer's Mamba mixer and attention, side by side, count as two layers, each with its norm and all-reduce.",
+            "Parallel Mamba and attention blocks are counted as two layers, each with its own norm and all-reduce.",
         ],
         ..GROUPED
     },

@@ -19,7 +19,7 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
             let counted = format!("weights are counted ({} B parameters in 16 bits)", fixed(f64::from(parameters) / 1e9, 2));
             if shaped {
                 format!("Image tokens are counted in the prompt; the vision encoder's {counted}, and its time for the images you state; \
-                     what it needs at start-up to encode the largest images is not.")
+                     the memory reserved at start-up for the largest images is not counted.")
             } else {
                 format!("The vision encoder's {counted}, its time is not; count image tokens as prompt tokens.")
             }
