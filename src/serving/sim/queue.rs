@@ -1,0 +1,13 @@
+//! Queues in ascending order.
+
+use std::collections::VecDeque;
+
+/// Inserts `item` after all that are `before` it, which mostly are all.
+pub fn insert<T>(queue: &mut VecDeque<T>, item: T, before: impl Fn(&T) -> bool) {
+    if queue.back().is_none_or(&before) {
+        queue.push_back(item);
+    } else {
+        let place = queue.partition_point(before);
+        queue.insert(place, item);
+    }
+}
