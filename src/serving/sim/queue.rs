@@ -4,10 +4,7 @@ use std::collections::VecDeque;
 
 /// Inserts `item` after all that are `before` it, which mostly are all.
 pub fn insert<T>(queue: &mut VecDeque<T>, item: T, before: impl Fn(&T) -> bool) {
-    if queue.back().is_none_or(&before) {
-        queue.push_back(item);
-    } else {
-        let place = queue.partition_point(before);
-        queue.insert(place, item);
-    }
+    let is_last = queue.back().is_none_or(&before);
+    let place = if is_last { queue.len() } else { queue.partition_point(before) };
+    queue.insert(place, item);
 }
