@@ -1,6 +1,7 @@
 //! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
 //! * gpus.json and engines.json without sources and published peaks
+//! * models.json without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
@@ -19,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
         fs::write(out.join(file), uncited(&records))?;
     }
+    fs::write(out.join("models.json"), without_ids(&read("models.json")?))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
     let constants: Value = serde_json::from_str(&read("constants.json")?)?;
@@ -120,6 +122,15 @@ fn uncited(records: &str) -> String {
         let kept = text.ends_with("\"dollars_per_hour\":");
         text + &cited(part).filter(|_| !kept).unwrap_or_else(|| format!("[{part}"))
     })
+}
+
+/// Each model from its name on: `Catalog::shipped` adds the id again, a tenth of what models take in a download.
+fn without_ids(models: &str) -> String {
+    let from_name = |line: &str| match line.split_once("\",\"name\":") {
+        Some((id, rest)) if id.starts_with("{\"id\":\"") => format!("{{\"name\":{rest}"),
+        _ => line.to_owned(),
+    };
+    models.lines().map(from_name).collect::<Vec<_>>().join("\n")
 }
 
 /// Line numbers are kept, so that an error in a record is found at its line in the file.

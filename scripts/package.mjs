@@ -12,7 +12,7 @@ const { version, license } = JSON.parse(readFileSync(join(root, "package.json"))
 export const IN_NODE = "node/rooflight.js";
 
 /** Where `scripts/node` leaves the worker for it. */
-const built = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "npm");
+const built = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "node");
 
 /** Makes the package `folder` from the build `dist`; what was there before is gone. */
 export function makePackage(dist, folder) {

@@ -37,9 +37,10 @@ impl Calibration {
     /// How many runs support the prediction of a configuration.
     pub fn support(&self, at: &ConfigPoint, own: &[KnownRun]) -> Support {
         let at = at.place();
+        let agree: Vec<Labels> = self.known.iter().map(|known| at.agree(&known.place)).collect();
         let count = |labels: &[Label]| {
             let labels: Labels = labels.iter().copied().collect();
-            self.known.iter().filter(|known| at.agree(&known.place).contain(labels)).count() as u32
+            agree.iter().filter(|agree| agree.contain(labels)).count() as u32
         };
         Support {
             of_model_on_engine: count(&[Label::Shape, Label::Engine]),

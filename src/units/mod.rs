@@ -1,6 +1,7 @@
 //! Physical quantities as types, and the one formatter that prints them.
 
 mod chance;
+mod extremes;
 mod format;
 mod order;
 mod quantity;
@@ -10,6 +11,7 @@ pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
 pub use chance::{chance, doubt, judged, sure};
+pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
 pub use order::Order;
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};

@@ -5,7 +5,7 @@ use rooflight::config::model::{Attention, Blocks};
 
 /// Parameters in billions as the publisher states them, or from the safetensors index if it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 107] = [
+const PUBLISHED: [(&str, f64); 128] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -61,6 +61,13 @@ const PUBLISHED: [(&str, f64); 107] = [
     ("seed-oss-36b-instruct", 36.15), ("hunyuan-a13b-instruct", 80.39), ("granite-4.0-h-small", 32.2),
     ("smollm3-3b", 3.075), ("kimi-linear-48b-a3b-instruct", 49.12), ("c4ai-command-r-v01", 34.98),
     ("phi-3.5-moe-instruct", 41.87), ("phi-3-small-128k-instruct", 7.392),
+    // Safetensors or model cards; of OPT, MPT, Falcon and GPT-NeoX exact counts of their weights.
+    ("opt-125m", 0.12524), ("opt-6.7b", 6.6585), ("mpt-7b", 6.649), ("falcon-7b", 6.9217), ("gpt-neox-20b", 20.5546),
+    ("baichuan2-7b-chat", 7.506), ("chatglm3-6b", 6.2436), ("glm-4-9b-chat", 9.4), ("starcoder2-7b", 7.1739),
+    ("internlm2.5-7b-chat", 7.7377), ("olmo-2-1124-7b", 7.2986), ("olmo-2-1124-13b", 13.716),
+    ("ernie-4.5-21b-a3b-pt", 21.825), ("c4ai-command-r-plus", 103.81), ("tinyllama-1.1b-chat-v1.0", 1.10005),
+    ("gemma-2-27b-it", 27.227), ("gemma-3-1b-it", 0.99989), ("exaone-3.5-7.8b-instruct", 7.818),
+    ("codestral-22b-v0.1", 22.247), ("moonlight-16b-a3b-instruct", 15.96), ("olmo-3-7b-instruct", 7.298),
 ];
 
 /// The same for the whole checkpoint, vision encoder and projector included.
@@ -136,6 +143,20 @@ fn kv_bytes_of_a_token_are_exact() {
         ("gemma-3-12b-it", 48 * 2 * 8 * 256 * 2),
         ("kimi-linear-48b-a3b-instruct", 7 * (512 + 64) * 2),
         ("granite-4.0-h-small", 4 * 2 * 8 * 128 * 2),
+        ("opt-6.7b", 32 * 2 * 32 * 128 * 2),
+        ("gpt-neox-20b", 44 * 2 * 64 * 96 * 2),
+        ("mpt-7b", 32 * 2 * 32 * 128 * 2),
+        ("falcon-7b", 32 * 2 * 64 * 2),
+        ("baichuan2-7b-chat", 32 * 2 * 32 * 128 * 2),
+        ("chatglm3-6b", 28 * 2 * 2 * 128 * 2),
+        ("glm-4-9b-chat", 40 * 2 * 2 * 128 * 2),
+        ("starcoder2-7b", 32 * 2 * 4 * 128 * 2),
+        ("internlm2.5-7b-chat", 32 * 2 * 8 * 128 * 2),
+        ("olmo-2-1124-7b", 32 * 2 * 32 * 128 * 2),
+        ("ernie-4.5-21b-a3b-pt", 28 * 2 * 4 * 128 * 2),
+        ("c4ai-command-r-plus", 64 * 2 * 8 * 128 * 2),
+        ("gemma-2-27b-it", 46 * 2 * 16 * 128 * 2),
+        ("moonlight-16b-a3b-instruct", 27 * (512 + 64) * 2),
     ] {
         let model = catalog().model(id).unwrap_or_else(|| panic!("{id} is missing"));
         let of = |blocks: &Blocks| match &blocks.attention {

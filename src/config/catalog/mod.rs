@@ -26,6 +26,7 @@ pub use collectives::{CollectiveCatalog, Curve, Generic};
 pub use constants::{Constant, Listed, Physics, Recorded, physics};
 pub use offered::{Offered, offered};
 
+use super::objects::from_json;
 use super::{Engine, Figure, Gpu, Model};
 
 /// Sources of a file's figures, by the id they are cited by.
@@ -149,13 +150,25 @@ pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measu
 /// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));
 
+/// The models' ids, which `build.rs` leaves out: they follow from the names.
+fn with_ids(models: &str) -> String {
+    const NAME: &str = "{\"name\":\"";
+    let mut parts = models.split(NAME);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let id = build::id_of(part.split('"').next().unwrap_or_default());
+        text + "{\"id\":\"" + &id + "\",\"name\":\"" + part
+    })
+}
+
 impl Catalog {
     /// Reads the compiled-in files. Fails at the first field that does not fit its record.
     pub fn shipped() -> Result<Self, String> {
         Ok(Self {
             gpus: shipped!("gpus.json", concat!(env!("OUT_DIR"), "/gpus.json"))?,
             engines: Engines::default(),
-            models: shipped!("models.json")?,
+            models: from_json(&with_ids(include_str!(concat!(env!("OUT_DIR"), "/models.json"))))
+                .map_err(|fault| format!("static/catalog/models.json: {fault}"))?,
         })
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::SimError;
+use super::queue::insert;
 use crate::kernels::random::SplitMix64;
 
 /// How requests arrive.
@@ -121,13 +122,11 @@ impl Source {
         match self {
             Self::Closed { due, left, .. } if *left > 0 => {
                 *left -= 1;
-                let place = due.partition_point(|&earlier| earlier <= time);
-                due.insert(place, time);
+                insert(due, time, |&earlier| earlier <= time);
             }
             Self::Sessions { turns, think_s, later, .. } if !(id + 1).is_multiple_of(*turns) => {
                 let time = time + *think_s;
-                let place = later.partition_point(|&(earlier, _)| earlier <= time);
-                later.insert(place, (time, id + 1));
+                insert(later, (time, id + 1), |&(earlier, _)| earlier <= time);
             }
             Self::Sessions { turns, begin, .. } => begin.ended(id / *turns, time),
             Self::Open { .. } | Self::Closed { .. } => {}

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Gaps;
+use super::queue::insert;
 use super::request::RequestState;
 
 /// One sequence.
@@ -41,6 +42,8 @@ pub(super) struct Remaining {
 pub(super) struct DecodeBatch {
     /// Tokens gained by a sequence present from the start.
     pub position: u64,
+    /// Modulo the block size.
+    phase: usize,
     pub count: u32,
     /// Sorted by end, earliest first.
     sequences: VecDeque<Sequence>,
@@ -60,6 +63,7 @@ impl DecodeBatch {
     pub fn new(block: u32, per_step: f64) -> Self {
         Self {
             position: 0,
+            phase: 0,
             count: 0,
             sequences: VecDeque::new(),
             steps: 0,
@@ -74,6 +78,9 @@ impl DecodeBatch {
 
     /// Tokens each sequence gains in the next `steps`: accepted drafts follow the mean.
     pub fn gain(&self, steps: u64) -> u64 {
+        if self.per_step == 1.0 {
+            return steps;
+        }
         ((self.steps + steps) as f64 * self.per_step) as u64 - self.position
     }
 
@@ -85,7 +92,7 @@ impl DecodeBatch {
 
     /// Steps in which a sequence gains about this many tokens.
     pub fn steps_for(&self, tokens: u64) -> u64 {
-        (tokens as f64 / self.per_step) as u64
+        if self.per_step == 1.0 { tokens } else { (tokens as f64 / self.per_step) as u64 }
     }
 
     /// Approximate number of steps before the one in which the first sequence ends.
@@ -118,22 +125,22 @@ impl DecodeBatch {
     /// KV blocks needed for the next `gain` tokens of every sequence.
     pub fn blocks_for(&self, gain: u64) -> u64 {
         let block = self.phases.len();
-        let (rounds, rest) = (gain / block as u64, (gain % block as u64) as usize);
-        // Sequences in this phase need a block for the next token, those in the phase below it for the token after
-        // that, and so on cyclically.
-        let next = (block - (self.position % block as u64) as usize) % block;
+        let gain = gain as usize;
+        let (rounds, rest) = (gain / block, gain % block);
+        // Sequences of this phase need a block for the next token, those of the one below for the token after it, and so on
+        // around the end.
+        let next = if self.phase > 0 { block - self.phase } else { 0 };
         let below = &self.phases[(next + 1).saturating_sub(rest)..=next];
         let around = &self.phases[block - rest.saturating_sub(next + 1)..];
         let begun = below.iter().sum::<u32>() + around.iter().sum::<u32>();
-        rounds * u64::from(self.count) + u64::from(begun)
+        rounds as u64 * u64::from(self.count) + u64::from(begun)
     }
 
     pub fn join(&mut self, id: u32, request: &mut RequestState) {
         request.decoding = true;
         request.joined_at = self.position;
         let sequence = Sequence::of(id, request);
-        let index = self.sequences.partition_point(|other| other.key() < sequence.key());
-        self.sequences.insert(index, sequence);
+        insert(&mut self.sequences, sequence, |other| other.key() < sequence.key());
         self.place(sequence, 1);
         match self.cohorts.iter_mut().find(|cohort| cohort.0.total_cmp(&request.last).is_eq()) {
             Some(cohort) => cohort.1 += 1,
@@ -167,7 +174,9 @@ impl DecodeBatch {
         self.last = first + seconds * others as f64;
         self.cohorts.clear();
         self.cohorts.push((self.last, self.count));
-        self.position += self.gain(steps);
+        let gain = self.gain(steps);
+        self.position += gain;
+        self.phase = (self.phase + gain as usize) % self.phases.len();
         self.steps += steps;
     }
 

@@ -18,8 +18,7 @@ pub struct Stats {
 impl Stats {
     /// `None` without values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut values: Vec<f64> = values.into_iter().collect();
-        values.sort_unstable_by(f64::total_cmp);
+        let values = ascending(values);
         let at = |share| quantile(&values, share);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         (!values.is_empty()).then(|| Self { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99) })
@@ -28,7 +27,8 @@ impl Stats {
     /// For values with the number of times that each occurs.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
-        values.sort_unstable_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        // The order of their bits is that of numbers that are not negative.
+        values.sort_unstable_by_key(|gap| gap.seconds.to_bits());
         let count: u64 = values.iter().map(|gap| gap.count).sum();
         let last = count.checked_sub(1)?;
         let sum: f64 = values.iter().map(|gap| gap.seconds * gap.count as f64).sum();
@@ -140,8 +140,7 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
             Field::SloTpot => served.tpot(),
             _ => Some(served.e2e()),
         };
-        let mut all: Vec<f64> = outcome.requests.iter().filter_map(seconds).collect();
-        all.sort_unstable_by(f64::total_cmp);
+        let all = ascending(outcome.requests.iter().filter_map(seconds));
         let within = all.partition_point(|&seconds| seconds <= limit);
         let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
         let asked = slos.share_of_each();
@@ -154,6 +153,15 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
 
 /// Shares within this are equal.
 pub const ROUNDING: f64 = 1e-9;
+
+/// The values in ascending order.
+fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    // Integers in the order of `f64::total_cmp`, which would derive them for every comparison.
+    let turned = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
+    let mut keys: Vec<i64> = values.into_iter().map(|value| turned(value.to_bits() as i64)).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| f64::from_bits(turned(key) as u64)).collect()
+}
 
 /// Of ascending values, interpolated linearly; 0 without any.
 fn quantile(values: &[f64], share: f64) -> f64 {

@@ -28,6 +28,7 @@ mod policy;
 mod preemption;
 mod prefixes;
 mod prompts;
+mod queue;
 mod rank;
 mod replica;
 mod request;

@@ -169,18 +169,23 @@ pub(super) struct Timeline {
     most: usize,
     every: u64,
     seen: u64,
+    /// The step after which the next moment is due.
+    until: u64,
 }
 
 impl Timeline {
     pub fn new(most: usize) -> Self {
-        Self { moments: Vec::new(), most, every: 1, seen: 0 }
+        Self { moments: Vec::new(), most, every: 1, seen: 0, until: 0 }
     }
 
     /// Whether to keep a moment after these steps; call for every step.
     pub fn is_due(&mut self, steps: u64) -> bool {
-        let before = self.seen;
         self.seen += steps;
-        self.most > 0 && self.seen.div_ceil(self.every) > before.div_ceil(self.every)
+        let is_due = self.most > 0 && self.seen > self.until;
+        if is_due {
+            self.until = self.seen.next_multiple_of(self.every);
+        }
+        is_due
     }
 
     pub fn push(&mut self, moment: Moment) {
@@ -192,6 +197,7 @@ impl Timeline {
                 index % 2 == 1
             });
             self.every *= 2;
+            self.until = self.seen.next_multiple_of(self.every);
         }
     }
 

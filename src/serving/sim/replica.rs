@@ -8,11 +8,13 @@ use std::collections::VecDeque;
 use super::hand_over::{Event, Token};
 use super::outcome::Counts;
 use super::policy::Policy;
+use super::queue::insert;
 use super::rank::Rank;
 use super::request::RequestState;
 use super::scheduled::Scheduled;
 use super::sglang::constants as sglang;
 use super::{Gaps, SimError, Spent, StepCost};
+use crate::units::{larger, smaller};
 
 pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
@@ -87,8 +89,7 @@ impl<'a> Replica<'a> {
         let taken = time.max(self.frontend_free);
         self.frontend_free = taken + self.policy.admission_interval;
         let visible = taken + self.policy.admission_delay.max(self.policy.admission_interval);
-        let place = self.unread.partition_point(|&earlier| earlier < (visible, id));
-        self.unread.insert(place, (visible, id));
+        insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
     }
 
     /// The same if requests that arrived before it starts are forwarded together; arrivals ascend, so no one has
@@ -132,7 +133,7 @@ impl<'a> Replica<'a> {
     /// Time of the next event here, in seconds; infinite if none without a new arrival.
     pub fn next(&self) -> f64 {
         let done = self.in_flight.front().map_or(f64::INFINITY, |batch| batch.1);
-        done.min(self.next_decision())
+        smaller(done, self.next_decision())
     }
 
     fn next_decision(&self) -> f64 {
@@ -140,15 +141,15 @@ impl<'a> Replica<'a> {
             return f64::INFINITY;
         }
         let ready =
-            if !self.stalled && self.has_work() { self.now } else { self.next_request().max(self.now) };
-        ready.max(self.stages[0])
+            if !self.stalled && self.has_work() { self.now } else { larger(self.next_request(), self.now) };
+        larger(ready, self.stages[0])
     }
 
     /// When the next request that cannot be scheduled now can be.
     fn next_request(&self) -> f64 {
         let unread = self.unread.front().map_or(f64::INFINITY, |unread| unread.0);
         let read = self.ranks.iter().filter_map(|rank| rank.reading.front());
-        read.fold(unread, |first, &(time, _)| first.min(time))
+        read.fold(unread, |first, &(time, _)| smaller(first, time))
     }
 
     fn has_work(&self) -> bool {
@@ -276,7 +277,7 @@ impl<'a> Replica<'a> {
         let part = seconds / self.stages.len() as f64;
         let mut end = self.now;
         for free in &mut self.stages {
-            end = end.max(*free) + part;
+            end = larger(end, *free) + part;
             *free = end;
         }
         self.in_flight.push_back((micro, end));

@@ -6,6 +6,7 @@ use super::outcome::{QueueWatch, Timeline};
 use super::replica::Replica;
 use super::request::RequestState;
 use super::{Arrivals, Counts, FirstToken, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
+use crate::units::smaller;
 
 /// Where a run must end, and how much of its timeline is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,10 +111,10 @@ impl<'a> System<'a> {
                 Some(arrival) if arrival <= time => self.arrive(arrival),
                 arrival if time.is_finite() => {
                     let others = self.replicas.iter().enumerate().filter(|(other, _)| *other != index);
-                    let until = others
-                        .map(|(_, other)| other.next())
-                        .fold(arrival.unwrap_or(f64::INFINITY), f64::min);
+                    let until =
+                        others.map(|(_, other)| other.next()).fold(arrival.unwrap_or(f64::INFINITY), smaller);
                     let before = self.replicas[index].steps;
+                    let mut time = time;
                     while let Some(stretch) = self.replicas[index].decode_on(until) {
                         steps += stretch.steps;
                         if self.timeline.is_due(stretch.steps) {
@@ -123,13 +124,17 @@ impl<'a> System<'a> {
                             return Err(SimError::StepLimit { steps, finished: self.finished });
                         }
                     }
-                    // An arrival, or another replica, may come first now.
-                    if self.replicas[index].steps > before {
-                        continue;
+                    let after = self.replicas[index].steps;
+                    if after > before {
+                        time = self.replicas[index].next();
+                        // An arrival, or another replica, comes first now.
+                        if time >= until {
+                            continue;
+                        }
                     }
                     self.count_queue(time);
                     self.replicas[index].step(&mut self.states, &mut tokens)?;
-                    if self.replicas[index].steps > before {
+                    if self.replicas[index].steps > after {
                         steps += 1;
                         if self.timeline.is_due(1) {
                             self.timeline.push(self.moment(time));

@@ -1,6 +1,7 @@
 //! Times and energies on a grid, interpolated in between.
 
 use crate::serving::sim::Spent;
+use crate::units::larger;
 
 /// A position between two neighbours of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,14 +33,17 @@ impl Axis {
         self.points.binary_search_by(|other| other.total_cmp(&at)).ok()
     }
 
-    /// Constant below the first point; extrapolates the last step beyond the last point.
     fn place(&self, at: f64) -> GridPlace {
-        let at = (at + self.offset).ln();
+        self.place_of((at + self.offset).ln())
+    }
+
+    /// Of a logarithm. Constant below the first point; extrapolates the last step beyond the last point.
+    fn place_of(&self, at: f64) -> GridPlace {
         let last = self.points.len().saturating_sub(1);
         let after = self.points.partition_point(|&point| point <= at).clamp(1, last.max(1));
         let low = after - 1;
         match (self.points.get(low), self.points.get(after)) {
-            (Some(&from), Some(&to)) => GridPlace { low, share: ((at - from) / (to - from)).max(0.0) },
+            (Some(&from), Some(&to)) => GridPlace { low, share: larger((at - from) / (to - from), 0.0) },
             _ => GridPlace { low: 0, share: 0.0 },
         }
     }
@@ -57,6 +61,13 @@ pub struct Near {
     span: f64,
     /// Logarithms at the corners, by the first axis, then the second.
     corners: [[[f64; 2]; 2]; 2],
+}
+
+impl Near {
+    /// Whether its first coordinate is this one.
+    pub fn is_at(&self, first: f64) -> bool {
+        self.first == first
+    }
 }
 
 /// Maximum number of axes.
@@ -106,10 +117,10 @@ impl Grid {
     pub fn at_near(&self, first: f64, second: f64, near: &mut Near) -> Spent {
         let [across, along] = self.axes.as_slice() else { return self.at(&[first, second]) };
         let at = (second + along.offset).ln();
-        if near.first != first || at < near.from || at >= near.to {
-            *near = self.near([across, along], [first, second]);
+        if !near.is_at(first) || at < near.from || at >= near.to {
+            *near = self.near([across, along], first, at);
         }
-        let share = ((at - near.low) / near.span).max(0.0);
+        let share = larger((at - near.low) / near.span, 0.0);
         let between = |low: f64, high: f64, share: f64| low + (high - low) * share;
         let [[low, after], [far, corner]] = &near.corners;
         let cost = |of: usize| {
@@ -119,9 +130,9 @@ impl Grid {
         Spent { seconds: cost(0), joules: cost(1) }
     }
 
-    fn near(&self, [across, along]: [&Axis; 2], [first, second]: [f64; 2]) -> Near {
+    fn near(&self, [across, along]: [&Axis; 2], first: f64, at: f64) -> Near {
         let (GridPlace { low: row, share }, GridPlace { low, .. }) =
-            (across.place(first), along.place(second));
+            (across.place(first), along.place_of(at));
         let columns = along.points.len();
         let high = (low + 1).min(columns.saturating_sub(1));
         let rows = [row, (row + 1).min(across.points.len().saturating_sub(1))];

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::grid::Near;
-use super::{StepTable, Work};
+use super::{StepTable, Together, Work};
 use crate::calibration::Factors;
 use crate::config::HostTime;
 use crate::latency::{HostWork, host_time};
 use crate::serving::sim::{RankStep, Spent, StepCost};
-use crate::units::Seconds;
+use crate::units::{Seconds, smaller};
 
 /// A table with an engine's host times.
 #[derive(Debug, Clone)]
@@ -33,7 +33,8 @@ pub(super) struct Recent {
     pub alike: Cell<Option<([f64; 4], Spent)>>,
     /// The prompts of the last step that had some: most steps have one more of the same length.
     pub prompts: Cell<Option<([f64; 3], Spent)>>,
-    pub decodes: RefCell<Near>,
+    /// With and without prompts, which are not padded to the same number of sequences.
+    pub decodes: RefCell<[Near; 2]>,
 }
 
 /// The result of `look_up` at this point, cached if it was also the last one requested.
@@ -103,7 +104,7 @@ impl<'a> Hosted<'a> {
         } else {
             self.corrected(ranks, whole)?.0
         };
-        Some(Spent { seconds, joules: joules.min(self.table.room * seconds) })
+        Some(Spent { seconds, joules: smaller(joules, self.table.room * seconds) })
     }
 
     /// Calibrates the time of a step.
@@ -128,20 +129,18 @@ impl<'a> Hosted<'a> {
 
     /// The time of a step's kernels and unhidden host time, and the kernels' energy in joules.
     fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
-        let Spent { seconds, joules } = self.table.spent(ranks, &self.recent);
+        let all = Together::of(ranks);
+        let Spent { seconds, joules } = self.table.spent(ranks, &all, &self.recent);
         let kernels = Seconds(seconds);
-        // Steps with few prompt tokens replay a graph, except for their attention.
-        let prefill = ranks.iter().any(|work| work.prompts.is_some());
-        let tokens = ranks.iter().map(Work::tokens).fold(0.0, f64::max);
-        let replayed = prefill && tokens <= self.table.mixed_graph;
+        // Steps with few prompt tokens replay a graph, but for their attention.
+        let prefill = all.prompts;
+        let replayed = prefill && all.tokens <= self.table.mixed_graph;
         let launches = self.table.launches[usize::from(replayed)];
-        let sequences = |work: &Work| work.prompts.map_or(0.0, |prompts| prompts.count) + work.decoding;
         // The images of all prompts are encoded together.
-        let begins = ranks.iter().any(|work| work.begun > 0.0);
-        let images = if begins { self.table.image_launches } else { 0.0 };
+        let images = if all.begun > 0.0 { self.table.image_launches } else { 0.0 };
         let work = HostWork {
             launches: (prefill || self.table.decodes_eagerly).then_some(launches + images),
-            sequences: ranks.iter().map(sequences).fold(0.0, f64::max),
+            sequences: all.sequences,
             ahead: self.ahead && !(prefill && self.table.waits),
         };
         let host = host_time(self.host, work, kernels)?;

@@ -25,7 +25,7 @@ use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::PowerModel;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Seconds, larger};
 
 pub use extent::{Extent, Phases};
 use grid::Grid;
@@ -36,6 +36,7 @@ pub use lengths::Prompts;
 pub use memo::{PlannedTable, Tables};
 use points::Points;
 use rows::numbers;
+use work::Together;
 pub use work::Work;
 
 /// Points per octave of sequences and lengths.
@@ -231,11 +232,6 @@ fn copies(setup: &Setup) -> Result<Seconds, MissingFigure> {
     Ok(moved / (setup.gpu.bandwidth()? * physics().streaming_share))
 }
 
-/// The most of any rank.
-fn most(ranks: &[Work], of: impl Fn(&Work) -> f64) -> f64 {
-    ranks.iter().map(of).fold(0.0, f64::max)
-}
-
 fn alike(count: u64, new: u64, past: u64) -> Batch {
     Batch::of(Sequences { count, new, past })
 }
@@ -255,29 +251,26 @@ impl StepTable {
     /// The time of a step's kernels. Ranks wait for the slowest at every synchronisation; the experts process
     /// everyone's tokens, so `ranks` are all that share them.
     pub fn kernels(&self, ranks: &[Work]) -> Seconds {
-        Seconds(self.spent(ranks, &Recent::default()).seconds)
+        Seconds(self.spent(ranks, &Together::of(ranks), &Recent::default()).seconds)
     }
 
     /// The same, with the energy of all GPUs beyond idle power. Ranks with fewer tokens are assumed padded to the
     /// busiest.
-    fn spent(&self, ranks: &[Work], recent: &Recent) -> Spent {
-        let tokens = most(ranks, Work::tokens);
+    fn spent(&self, ranks: &[Work], all: &Together, recent: &Recent) -> Spent {
+        let &Together { tokens, logits, decoding, begun, .. } = all;
         if tokens <= 0.0 {
             return Spent::default();
         }
         // A graph is replayed by all ranks or none, each padded to the busiest.
-        let replayed = tokens <= self.mixed_graph || ranks.iter().all(|work| work.prompts.is_none());
+        let replayed = tokens <= self.mixed_graph || !all.prompts;
         let each = |work: &Work| if replayed { tokens } else { work.tokens() };
         let pooled: f64 = ranks.iter().map(each).sum();
-        let logits = most(ranks, Work::logits);
-        let decoding = most(ranks, |work| work.decoding);
         let (mut slowest, mut attention) = (0.0_f64, 0.0);
         for one in ranks.iter().map(|work| self.attention(work, recent)) {
-            slowest = slowest.max(one.seconds);
+            slowest = larger(slowest, one.seconds);
             attention += one.joules / ranks.len() as f64;
         }
         let alike = self.alike([tokens, logits, pooled, decoding], recent);
-        let begun = most(ranks, |work| work.begun);
         let each = ranks.iter().map(|work| work.begun).sum::<f64>() / ranks.len() as f64;
         Spent {
             seconds: alike.seconds + slowest + self.images.seconds * begun,
@@ -311,8 +304,10 @@ impl StepTable {
             return prompts;
         }
         // A verified token attends to the whole sequence like the newest one, without another read.
-        let length = (work.decoding_kv / work.decoding).max(SHORTEST as f64);
-        let decodes = self.parts.decodes.at_near(work.decoding, length, &mut recent.decodes.borrow_mut());
+        let length = larger(work.decoding_kv / work.decoding, SHORTEST as f64);
+        let [plain, mixed] = &mut *recent.decodes.borrow_mut();
+        let near = if work.prompts.is_some() || mixed.is_at(work.decoding) { mixed } else { plain };
+        let decodes = self.parts.decodes.at_near(work.decoding, length, near);
         let copies = if work.prompts.is_some() { self.copies.0 * work.decoding } else { 0.0 };
         Spent { seconds: prompts.seconds + decodes.seconds + copies, joules: prompts.joules + decodes.joules }
     }

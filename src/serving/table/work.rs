@@ -2,6 +2,7 @@
 
 use super::Prompts;
 use crate::serving::sim::RankStep;
+use crate::units::larger;
 
 /// The work of one rank in a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -35,5 +36,34 @@ impl Work {
     pub(super) fn tokens(&self) -> f64 {
         let prompts = self.prompts.map_or(0.0, |prompts| prompts.new * prompts.count);
         prompts + self.decoding * (1.0 + self.drafted)
+    }
+}
+
+/// The work of all ranks: the most that any has, as the others wait for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Together {
+    pub tokens: f64,
+    pub logits: f64,
+    pub decoding: f64,
+    /// Prompts and decoding sequences.
+    pub sequences: f64,
+    pub begun: f64,
+    /// Whether any has prompts.
+    pub prompts: bool,
+}
+
+impl Together {
+    pub fn of(ranks: &[Work]) -> Self {
+        ranks.iter().fold(Self::default(), |all, work| {
+            let prompts = work.prompts.map_or(0.0, |prompts| prompts.count);
+            Self {
+                tokens: larger(all.tokens, work.tokens()),
+                logits: larger(all.logits, work.logits()),
+                decoding: larger(all.decoding, work.decoding),
+                sequences: larger(all.sequences, prompts + work.decoding),
+                begun: larger(all.begun, work.begun),
+                prompts: all.prompts || work.prompts.is_some(),
+            }
+        })
     }
 }

@@ -5,6 +5,7 @@ use crate::serving::sim::policy::Preempt;
 use crate::serving::sim::rank::Rank;
 use crate::serving::sim::scheduled::Scheduled;
 use crate::serving::sim::{Gaps, Spent};
+use crate::units::{larger, smaller};
 
 /// Steps count as equal while sequences grow, on average, by at most one token in this many. The time of the middle
 /// step then gives the sum of their times to within 1e-5, if step times are smooth in sequence length.
@@ -26,16 +27,17 @@ impl Replica<'_> {
     ///
     /// Events elsewhere while they run do not affect them.
     pub fn decode_on(&mut self, until: f64) -> Option<Stretch> {
-        let decided = self.now.max(self.stages[0]);
+        let decided = larger(self.now, self.stages[0]);
         let alone = self.stages.len() == 1 && self.policy.balance_wait.is_none();
-        let quiet = alone && !self.stalled && decided < until && self.in_flight.is_empty();
-        let next_request = self.next_request();
-        let seen = if self.policy.ahead { self.began } else { decided };
-        let receives = self.receive_count >= self.policy.receive_interval && next_request <= seen;
-        if !quiet || receives {
+        if !alone || self.stalled || decided >= until || !self.in_flight.is_empty() {
             return None;
         }
-        let room = until.min(next_request) - decided;
+        let next_request = self.next_request();
+        let seen = if self.policy.ahead { self.began } else { decided };
+        if self.receive_count >= self.policy.receive_interval && next_request <= seen {
+            return None;
+        }
+        let room = smaller(until, next_request) - decided;
         let mut steps = self.ranks.iter().map(Rank::alike).fold(begun_within(room, self.pace), u64::min);
         while !self.ranks.iter().all(|rank| rank.decodes_on(steps)) {
             if steps == 1 {
@@ -71,8 +73,9 @@ impl Replica<'_> {
 /// How many steps of `seconds` each begin within `room`: at least one, at most [`MOST`], and an odd number, so that there
 /// is one in the middle.
 fn begun_within(room: f64, seconds: f64) -> u64 {
+    let steps = (room / seconds).ceil();
     // NaN becomes 0, infinity the most.
-    odd(((room / seconds).ceil() as u64).min(MOST))
+    if steps >= MOST as f64 { MOST } else { odd(u64::from(steps as u32)) }
 }
 
 /// The largest odd number up to `steps`, at least 1.
