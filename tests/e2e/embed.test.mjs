@@ -203,6 +203,21 @@ frameTest("the host changes locked inputs, and the new values are kept", { frame
   assert.equal(await inside.getByTestId("isl").inputValue(), "800");
 });
 
+frameTest("a new fragment is the host's in the frame's src, and the reader's inside", { frame: { query: "&lock=isl", sandbox: "" } }, async ({ page, inside, until }) => {
+  await settled(inside);
+  await until("result", 'message.basis === "learned"');
+  await page.evaluate(() => {
+    const frame = document.getElementById("f");
+    frame.src = frame.src.replace("isl=700", "isl=900");
+  });
+  await until("result", 'message.basis === "learned" && message.link.includes("isl=900")');
+  await inside.getByText("Change this configuration").click();
+  const [within] = page.frames().slice(1);
+  await within.evaluate(() => (location.hash = location.hash.replace("isl=900", "isl=50").replace("osl=100", "osl=200")));
+  await until("state", 'message.link.includes("osl=200")');
+  assert.equal(await inside.getByTestId("isl").inputValue(), "900");
+});
+
 frameTest("what the page makes anew stays locked", { frame: { query: "&lock=ep" } }, async ({ inside }) => {
   await settled(inside);
   await inside.getByText("Change this configuration").click();

@@ -45,8 +45,8 @@ HALF_WIDTH, SHARES_IN_BAND = 1.4759, [0.82, 0.78, 0.8]
 # their configuration are off by 25.5 instead of 21.7 % in TPOT (median).
 MIN_FIGURES_TO_LEAVE_OUT = 8
 # The width of bands is a mean over the model's configurations on an architecture, to which that over all architectures is added this many
-# times, and to the latter the fitted covariance's width as often (`calibration::band`). This and MAX_SQUARED_Z were chosen among a dozen pairs by
-# the density and the coverage of configurations left out.
+# times, and to the latter the fitted covariance's width as often (`calibration::band`). This and MAX_SQUARED_Z were chosen among a dozen
+# pairs by the density and the coverage of configurations left out.
 POOLED_WIDTH_WEIGHT = 0.25
 
 
