@@ -16,12 +16,12 @@ macro_rules! quantity {
 
             /// The larger of the two; a NaN on either side loses.
             pub fn max(self, other: Self) -> Self {
-                Self(if self.0 > other.0 || other.0.is_nan() { self.0 } else { other.0 })
+                Self(self.0.max(other.0))
             }
 
             /// The smaller of the two; a NaN on either side loses.
             pub fn min(self, other: Self) -> Self {
-                Self(if self.0 < other.0 || other.0.is_nan() { self.0 } else { other.0 })
+                Self(self.0.min(other.0))
             }
         }
 

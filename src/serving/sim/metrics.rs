@@ -27,7 +27,6 @@ impl Stats {
     /// For values with the number of times that each occurs.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
-        // The order of their bits is that of numbers that are not negative.
         values.sort_unstable_by_key(|gap| gap.seconds.to_bits());
         let count: u64 = values.iter().map(|gap| gap.count).sum();
         let last = count.checked_sub(1)?;
@@ -154,13 +153,11 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
 /// Shares within this are equal.
 pub const ROUNDING: f64 = 1e-9;
 
-/// The values in ascending order.
-fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    // Integers in the order of `f64::total_cmp`, which would derive them for every comparison.
-    let turned = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
-    let mut keys: Vec<i64> = values.into_iter().map(|value| turned(value.to_bits() as i64)).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|key| f64::from_bits(turned(key) as u64)).collect()
+/// Times in ascending order, which is that of their bits: none is negative.
+fn ascending(times: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut bits: Vec<u64> = times.into_iter().map(f64::to_bits).collect();
+    bits.sort_unstable();
+    bits.into_iter().map(f64::from_bits).collect()
 }
 
 /// Of ascending values, interpolated linearly; 0 without any.
