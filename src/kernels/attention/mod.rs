@@ -1,5 +1,6 @@
 //! Attention over the KV cache, including the write of new keys and values.
 
+mod cached;
 mod closed;
 mod executed;
 mod kernel;
@@ -9,14 +10,15 @@ pub use vector::{DECODE, PREFILL};
 
 use super::constants::constants;
 use super::sequences::{first_group, lengths};
-use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+use super::{CallPoint, Count, Family, Kernel, Launch, Op, Phase, Sequences};
+use crate::config::kernels::{AttentionKernel, KernelId};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
 
 constants!(
     "attention":
-    shortest_cycles, packed_heads, kv_step, softmax_fp32, serial_bytes_per_clock, blocks_per_sm, elements_per_clock, packed_group, fa2_decode_rows, fa3_ampere_decode_rows, block_cycles, fa3_block_cycles, trtllm_group_block_cycles,
+    shortest_cycles, packed_heads, kv_step, softmax_fp32, serial_bytes_per_clock, blocks_per_sm, elements_per_clock, packed_group, fa2_decode_rows, fa3_ampere_decode_rows, block_cycles, fa3_block_cycles, trtllm_group_block_cycles, fa3_rows, fa3_short_rows, fa3_cached_share, fa3_split_share, fa3_whole_keys, fa3_combine_cycles,
 );
 
 /// Causal attention of one rank's heads over the sequences of one launch; KV write included.
@@ -82,6 +84,17 @@ impl Kernel for Attention {
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         if launch.gpu.arch == Arch::Xe2 { Ok(None) } else { vector::of(self, launch) }
+    }
+
+    fn apart(&self, launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
+        let splits = matches!(
+            launch.kernel,
+            Some(KernelId::Attention(AttentionKernel::Fa3 | AttentionKernel::VllmFa3))
+        );
+        if !splits || self.phase == Phase::Decode || self.sequences.iter().all(|group| group.past == 0) {
+            return Ok(None);
+        }
+        cached::apart(self, launch.gpu).map(|(alone, added)| Some((alone.into(), added)))
     }
 
     fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
