@@ -117,7 +117,15 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// A call with more than its vector says.
+/// What a model is asked for a served call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Served {
+    pub vector: Vec<f32>,
+    /// What cached tokens add, if the vector is of the call without them.
+    pub added: Option<Added>,
+}
+
+/// The part of a call that its vector leaves out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Added {
     /// Ideal time of the call, and of the part in the vector.
@@ -232,22 +240,21 @@ impl Family {
 }
 
 impl Op {
-    /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it. With what
-    /// cached tokens add if the vector is of the call without them.
+    /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
     pub fn served_vector(
         &self,
         gpu: &Gpu,
         engine: &Engine,
         floor: Seconds,
-    ) -> Result<Option<(Vec<f32>, Option<Added>)>, MissingFigure> {
+    ) -> Result<Option<Served>, MissingFigure> {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu, floor) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
         let Some((alone, time)) = self.apart(&launch)? else {
-            return Ok(self.vector(&launch)?.map(|vector| (vector, None)));
+            return Ok(self.vector(&launch)?.map(|vector| Served { vector, added: None }));
         };
         let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu, floor));
         let added = Added { whole: whole?, alone: ideal?, time };
-        Ok(alone.vector(&launch)?.map(|vector| (vector, Some(added))))
+        Ok(alone.vector(&launch)?.map(|vector| Served { vector, added: Some(added) }))
     }
 }
 
