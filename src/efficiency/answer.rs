@@ -1,5 +1,6 @@
 //! Answers of the models.
 
+use crate::kernels::Added;
 use crate::units::Seconds;
 
 /// A model's answer for one row.
@@ -11,6 +12,15 @@ pub struct Answer {
     pub ln_bound: Option<f32>,
     /// Whether a feature is outside the training range.
     pub outside: bool,
+}
+
+impl Answer {
+    /// The efficiency of the whole call, if the model answered for a part of it.
+    pub(super) fn with(self, added: Option<Added>) -> Self {
+        let Some(Added { whole, alone, time }) = added else { return self };
+        let all = alone * f64::from(-self.ln_efficiency).exp() + time;
+        Self { ln_efficiency: (whole / all).ln() as f32, ..self }
+    }
 }
 
 /// The answer for one call of a plan.

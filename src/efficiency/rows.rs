@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Answer, CallAnswer, Learned};
 use crate::config::{MissingFigure, Setup};
-use crate::kernels::{Family, Op};
+use crate::kernels::{Added, Family, Op, Served};
 use crate::units::{Bytes, Seconds};
 
 /// Feature rows of one family, row-major.
@@ -39,6 +39,7 @@ struct AskedCall {
     /// `None` if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
+    added: Option<Added>,
 }
 
 impl Rows {
@@ -55,11 +56,13 @@ impl Rows {
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
         let asked = match op.family().zip(op.served_vector(gpu, engine)?) {
-            Some((family, row)) => AskedCall {
+            Some((family, Served { vector: row, added })) => AskedCall {
                 row: Some((family, self.add(family, row))),
-                in_service: op.in_service(stored, gpu, engine)?,
+                // What is added is of cold keys.
+                in_service: op.in_service(if added.is_some() { Bytes::ZERO } else { stored }, gpu, engine)?,
+                added,
             },
-            None => AskedCall { row: None, in_service: Seconds::ZERO },
+            None => AskedCall { row: None, in_service: Seconds::ZERO, added: None },
         };
         self.asked.push(asked);
         Ok(self.asked.len() - 1)
@@ -96,7 +99,7 @@ impl Rows {
             calls.push(match asked.row {
                 None => CallAnswer::NONE,
                 Some((family, row)) => CallAnswer {
-                    answer: Some(*answers.get(&family)?.get(row)?),
+                    answer: Some(answers.get(&family)?.get(row)?.with(asked.added)),
                     in_service: asked.in_service,
                     seen: seen.get(&family).is_some_and(|&seen| seen),
                 },

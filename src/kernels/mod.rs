@@ -32,7 +32,7 @@ pub use latent::{
 };
 pub use linear::{CausalConv, DeltaRule, Scan};
 pub use moe::{ExpertLoad, Moe, MoePart, Pool, Routing};
-pub use registry::{CallPoint, FamilySpec, Kernel, Launch, Schema};
+pub use registry::{Added, CallPoint, FamilySpec, Kernel, Launch, Schema, Served};
 pub use sequences::{Phase, Sequences, number, tokens};
 
 calls!(

@@ -44,6 +44,11 @@ pub trait Kernel {
         Ok(None)
     }
 
+    /// The call without its cached tokens, and the time they add to it, where that is known better than learned.
+    fn apart(&self, _launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
+        Ok(None)
+    }
+
     /// The time of a call without a model, if a closed form was fitted to measured calls of its kind.
     fn closed_form(&self, _gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
         Ok(None)
@@ -108,6 +113,24 @@ impl<'a> Launch<'a> {
     pub fn with<K: Copy + Into<KernelId>>(self, named: &'a KernelName<K>) -> Self {
         Self { name: named.name(), kernel: named.id().map(Into::into), ..self }
     }
+}
+
+/// What a model is asked for a served call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Served {
+    pub vector: Vec<f32>,
+    /// What cached tokens add, if the vector is of the call without them.
+    pub added: Option<Added>,
+}
+
+/// The part of a call that its vector leaves out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Added {
+    /// Ideal time of the call, and of the part in the vector.
+    pub whole: Seconds,
+    pub alone: Seconds,
+    /// The time of the rest.
+    pub time: Seconds,
 }
 
 /// Coordinates that distinguish measured calls.
@@ -216,9 +239,15 @@ impl Family {
 
 impl Op {
     /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
-    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Vec<f32>>, MissingFigure> {
+    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Served>, MissingFigure> {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
-        self.served(engine, launch).map_or(Ok(None), |launch| self.vector(&launch))
+        let Some(launch) = self.served(engine, launch) else { return Ok(None) };
+        let Some((alone, time)) = self.apart(&launch)? else {
+            return Ok(self.vector(&launch)?.map(|vector| Served { vector, added: None }));
+        };
+        let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu));
+        let added = Added { whole: whole?, alone: ideal?, time };
+        Ok(alone.vector(&launch)?.map(|vector| Served { vector, added: Some(added) }))
     }
 }
 

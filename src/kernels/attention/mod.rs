@@ -1,5 +1,6 @@
 //! Attention over the KV cache, including the write of new keys and values.
 
+mod cached;
 mod closed;
 mod executed;
 mod kernel;
@@ -8,8 +9,9 @@ mod vector;
 pub use vector::{DECODE, PREFILL};
 
 use super::sequences::{first_group, lengths};
-use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+use super::{CallPoint, Count, Family, Kernel, Launch, Op, Phase, Sequences};
 pub(super) use crate::config::catalog::numbers::attention::constants;
+use crate::config::kernels::{AttentionKernel, KernelId};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
@@ -77,6 +79,17 @@ impl Kernel for Attention {
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         if launch.gpu.arch == Arch::Xe2 { Ok(None) } else { vector::of(self, launch) }
+    }
+
+    fn apart(&self, launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
+        let splits = matches!(
+            launch.kernel,
+            Some(KernelId::Attention(AttentionKernel::Fa3 | AttentionKernel::VllmFa3))
+        );
+        if !splits || self.phase == Phase::Decode || self.sequences.iter().all(|group| group.past == 0) {
+            return Ok(None);
+        }
+        cached::apart(self, launch.gpu).map(|(alone, added)| Some((alone.into(), added)))
     }
 
     fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
