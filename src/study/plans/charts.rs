@@ -184,6 +184,6 @@ mod tests {
         let one = said(&[tried(3184.0, 43.7), tried(100.0, 20.0)]);
         assert!(one.contains("tok/s") && one.matches("43.7").count() == 1, "{one}");
         let two = said(&[tried(3184.0, 20.0), tried(100.0, 43.7)]);
-        assert!(two.contains("from 3184 tok/s per GPU (20.0 per user) to 100 tok/s per GPU"), "{two}");
+        assert!(two.contains("from 3184 tok/s per GPU (20 per user) to 100 tok/s per GPU"), "{two}");
     }
 }
