@@ -169,7 +169,7 @@ export type Config = {
   shape?: string;
   /** Weighted pairs of prompt and output length to draw from, instead of fixed lengths. */
   histogram?: string;
-  /** Fraction of each prompt found in the prefix cache. */
+  /** Fraction of each prompt found in the prefix cache. Each running request counts with its own copy. */
   cached_share?: number;
   /** Speculative decoding: draft tokens per step and sequence. */
   drafted?: number;
