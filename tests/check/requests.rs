@@ -168,7 +168,7 @@ fn whole_prompts_that_starve_decoding_are_said() {
         (Load::Concurrency(16), 8180, Some(8195.0)),
         (Load::Concurrency(16), 8177, None),
         (Load::Concurrency(1), 8192, None),
-        (Load::Rate(2.0), 8192, Some(8193.0)),
+        (Load::Rate(2.0), 8192, Some(8192.0 + 2048.0)),
         (Load::Rate(2.0), 8191, None),
         (Load::Batch(4), 8192, None),
     ] {

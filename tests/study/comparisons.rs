@@ -114,7 +114,7 @@ fn compared_formats_have_their_names_and_a_copy_is_no_suggestion() {
     }
     let all = spans(&document);
     let at = |text: &str| all.iter().position(|span| span.text.contains(text)).expect("a span");
-    let between = &all[at("copy of this") + 1..at("H200 SXM")];
+    let between = &all[at("dd a copy") + 1..at("H200 SXM")];
     assert!(between.iter().any(|span| span.text.contains('.')), "a sentence ends in between: {between:?}");
 }
 

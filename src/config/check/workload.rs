@@ -156,6 +156,7 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
     } else if batching == Batching::InFlight && setup.tokens_verified() <= budget {
         let ranks = setup.replicas.saturating_mul(setup.dp).max(1);
         let beside = (budget - longest.min(budget)) / setup.tokens_verified();
+        let room = |sequences: u32| longest.saturating_add(sequences.saturating_mul(setup.tokens_verified()));
         // However many a rate keeps running, one prompt at a time is never meant.
         let others = match setup.workload.load {
             Load::Concurrency(clients) | Load::Sessions(clients) => clients.div_ceil(ranks).saturating_sub(1),
@@ -165,13 +166,17 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         };
         let others = others.min(setup.max_seqs.saturating_sub(1));
         if beside < others {
+            let needed = if setup.workload.load.is_rate() { setup.max_seqs } else { others };
             let text = format!(
-                "a prompt of {} tokens waits until {} other requests decode, for its step takes {} tokens. Set the token \
-                 budget to at least {}",
+                "a prompt of {} tokens fits a step of {} only while {} decode. Set the token budget to at least {}",
                 whole(longest),
-                if beside == 0 { "no".into() } else { format!("no more than {}", whole(beside)) },
                 whole(budget),
-                whole(longest.saturating_add(others.saturating_mul(setup.tokens_verified()))),
+                if beside == 0 {
+                    "no other requests".into()
+                } else {
+                    format!("at most {} others", whole(beside))
+                },
+                whole(room(needed)),
             );
             issues.push(Issue::warning(Field::TokenBudget, text));
         }
