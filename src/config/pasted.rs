@@ -25,7 +25,7 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     if name.contains(['{', '[', '"', '\n']) {
         let (model, mut issues) = import_files(text);
         match &model {
-            // The check adds these notes for every model.
+            // `check` repeats the notes of a model.
             Some(model) => issues.retain(|issue| !model.notes.contains(&issue.text)),
             // Only the reasons for the refusal: the form keeps its own model.
             None => issues.retain(Issue::is_error),

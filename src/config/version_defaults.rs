@@ -38,7 +38,7 @@ pub struct ChatTemplate {
     pub request_us: Figure,
 }
 
-/// The fused-MoE kernel of older versions, unless their server is told to use another.
+/// The fused-MoE kernel that older versions launch by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OlderExperts {

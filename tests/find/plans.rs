@@ -337,22 +337,3 @@ fn a_long_search_shows_a_plan_before_it_has_bounded_all_layouts() {
     let cost = |plan: &rooflight::find::Plan| plan.dollars_per_hour.unwrap_or(f64::INFINITY);
     assert!(best.counts.remaining == 0 && cost(&best.plans[0]) <= cost(&early));
 }
-
-#[test]
-fn the_token_budget_leaves_room_beside_whole_prompts() {
-    let budget = |more: &str| {
-        let text = format!(
-            r#"{{"model": "llama-3.1-8b", "isl": 8192, "osl": 64, "requests": 100, "engine": "trtllm", "tp": 1, "pp": 1,
-            "gpu": "h100-sxm", "rate": 2, "gpus": 1{more}}}"#
-        );
-        let plan = plan(&text).plans.into_iter().next().expect("one GPU suffices");
-        (
-            plan.config["token_budget"].as_u64(),
-            plan.issues.iter().any(|issue| issue.field == Field::TokenBudget),
-        )
-    };
-    assert_eq!(budget(""), (Some(16_384), true));
-    // A stated one stays.
-    assert_eq!(budget(r#", "token_budget": 12000"#), (Some(12_000), false));
-    assert_eq!(budget(r#", "vary": {"token_budget": [12000]}"#), (Some(12_000), false));
-}

@@ -3,7 +3,7 @@
 use rooflight::config::Field;
 use rooflight::find::Question;
 
-use super::{errors, request, small};
+use super::{errors, plan, request, small};
 
 #[test]
 fn each_invalid_request_has_an_error_on_its_field() {
@@ -116,4 +116,23 @@ fn unknown_names_are_answered_with_those_of_a_request() {
     assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     let found = errors(r#"{"rate": 1, "slo_tpot": 30, "vary": "all"}"#);
     assert!(found[0].0 == Field::Vary && found[0].1.contains("tried anyway"), "{found:?}");
+}
+
+#[test]
+fn the_token_budget_leaves_room_beside_whole_prompts() {
+    let budget = |more: &str| {
+        let text = format!(
+            r#"{{"model": "llama-3.1-8b", "isl": 8192, "osl": 64, "requests": 100, "engine": "trtllm", "tp": 1, "pp": 1,
+            "gpu": "h100-sxm", "rate": 2, "gpus": 1{more}}}"#
+        );
+        let plan = plan(&text).plans.into_iter().next().expect("one GPU suffices");
+        (
+            plan.config["token_budget"].as_u64(),
+            plan.issues.iter().any(|issue| issue.field == Field::TokenBudget),
+        )
+    };
+    assert_eq!(budget(""), (Some(16_384), true));
+    // A stated one stays.
+    assert_eq!(budget(r#", "token_budget": 12000"#), (Some(12_000), false));
+    assert_eq!(budget(r#", "vary": {"token_budget": [12000]}"#), (Some(12_000), false));
 }

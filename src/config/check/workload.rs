@@ -159,10 +159,9 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         let room = |sequences: u32| longest.saturating_add(sequences.saturating_mul(setup.tokens_verified()));
         // However many a rate keeps running, one prompt at a time is never meant.
         let others = match setup.workload.load {
-            Load::Concurrency(clients) | Load::Sessions(clients) => clients.div_ceil(ranks).saturating_sub(1),
-            Load::Burst(prompts) | Load::Offline(prompts) => prompts.div_ceil(ranks).saturating_sub(1),
-            Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => 1,
             Load::Batch(_) => 0,
+            load if load.is_rate() => 1,
+            load => (load.amount() as u32).div_ceil(ranks).saturating_sub(1),
         };
         let others = others.min(setup.max_seqs.saturating_sub(1));
         if beside < others {

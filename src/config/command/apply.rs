@@ -63,7 +63,7 @@ pub(super) struct Rest {
     pub unknown: Vec<String>,
     /// Those of [`HEAVY`].
     heavy: Vec<String>,
-    quantization: Option<Flag>,
+    pub quantization: Option<Flag>,
     dp: u32,
     dp_attention: bool,
     ep: Option<u32>,
@@ -211,26 +211,6 @@ impl Rest {
         }
     }
 
-    fn kv(&mut self, scenario: &mut Scenario, flag: &Flag) {
-        match flag.value.as_deref() {
-            Some(value) if value.starts_with("fp8") => scenario.kv = Dtype::Fp8,
-            Some("auto" | "bf16" | "bfloat16" | "fp16" | "float16" | "half") => {}
-            _ => self.unknown(flag),
-        }
-    }
-
-    /// Naming the checkpoint's own format changes nothing; FP8 from a 16-bit checkpoint is quantised at start-up.
-    fn quantised(&mut self, scenario: &mut Scenario) {
-        let Some(flag) = self.quantization.take() else { return };
-        let published = scenario.weights.or(scenario.model.record().map(|model| model.weights));
-        match (published, flag.value.as_deref()) {
-            (Some(Dtype::Bf16), Some("fp8" | "w8a8_fp8")) => scenario.weights = Some(Dtype::Fp8),
-            (Some(Dtype::Bf16), _) => self.unknown(&flag),
-            (Some(published), Some(named)) if !names(named, published) => self.unknown(&flag),
-            _ => {}
-        }
-    }
-
     /// A command says how many tokens are drafted, never how many are accepted.
     fn drafts(&self, scenario: &mut Scenario) {
         let Some(drafted) = self.drafted else { return };
@@ -329,17 +309,6 @@ impl Rest {
         let heavy = HEAVY.contains(&flag.name.as_str());
         let list = if heavy { &mut self.heavy } else { &mut self.unknown };
         list.push(format!("{}{value}", shown(&flag.name)));
-    }
-}
-
-/// Whether a value of `--quantization` may name the format of these weights. Loaders that read several formats
-/// (`compressed-tensors`, `modelopt`) may.
-fn names(loader: &str, weights: Dtype) -> bool {
-    match loader {
-        "fp8" => matches!(weights, Dtype::Fp8 | Dtype::Fp8Block),
-        "awq" | "gptq" | "awq_marlin" | "gptq_marlin" => weights == Dtype::Int4,
-        "mxfp4" => matches!(weights, Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8),
-        _ => true,
     }
 }
 

@@ -5,6 +5,7 @@ mod apply;
 mod around;
 mod find;
 mod flags;
+mod formats;
 mod settings;
 #[cfg(test)]
 mod tests;

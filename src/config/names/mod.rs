@@ -207,25 +207,25 @@ const OFFERED: usize = 3;
 
 /// Jaro-Winkler similarity above which a name is suggested.
 const ALIKE: f64 = 0.8;
-/// What a common beginning lacks to that: it is suggested from 0.7 of the name on.
-const BEGINS: f64 = 0.1;
+/// Share of the text that a name must begin with to be suggested.
+const BEGINS: f64 = 0.7;
 
 fn unknown(text: &str, base: &str) -> String {
-    let mut near: Vec<(f64, &Known, f64)> = KNOWN
+    let mut near: Vec<(f64, &Known)> = KNOWN
         .iter()
-        .map(|known| {
+        .filter_map(|known| {
             let within = !known.base.is_empty() && base.contains(&known.base);
             let alike = strsim::jaro_winkler(base, &known.base);
             // Of a generation rather than of the same size in another.
             let begins = base.bytes().zip(known.base.bytes()).take_while(|(one, other)| one == other).count();
             let begins = begins as f64 / base.len().max(1) as f64;
-            (f64::from(u8::from(within)) + alike + begins, known, alike.max(begins + BEGINS))
+            let is_near = alike >= ALIKE || begins >= BEGINS;
+            is_near.then_some((f64::from(u8::from(within)) + alike + begins, known))
         })
-        .filter(|(.., alike)| *alike >= ALIKE)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.dedup_by(|a, b| a.1.base == b.1.base);
-    let names: Vec<&str> = near.iter().take(OFFERED).map(|(_, known, _)| &*known.model.name).collect();
+    let names: Vec<&str> = near.iter().take(OFFERED).map(|(_, known)| &*known.model.name).collect();
     let nearest = match names.split_last() {
         None => String::new(),
         Some((only, [])) => format!(" Did you mean {only}?"),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{How, Run, Runner};
 use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
-    UncertainFigure, Versus, shipped,
+    UncertainFigure, Versus, Widths, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
@@ -72,12 +72,10 @@ impl Spread {
 
     /// No answer is complete before its first token.
     fn after(mut self, first: &Self) -> Self {
-        let ends = [(Some(&mut self.mean), Some(first.mean)), (self.p50.as_mut(), first.p50)];
-        let later = [(self.p90.as_mut(), first.p90), (self.p99.as_mut(), first.p99)];
-        for (all, first) in ends.into_iter().chain(later) {
-            if let (Some(all), Some(first)) = (all, first) {
-                all.low = all.low.max(first.low);
-            }
+        let all = [Some(&mut self.mean), self.p50.as_mut(), self.p90.as_mut(), self.p99.as_mut()];
+        let first = [Some(first.mean), first.p50, first.p90, first.p99];
+        for (all, first) in all.into_iter().zip(first).filter_map(|(all, first)| all.zip(first)) {
+            all.low = all.low.max(first.low);
         }
         self
     }
@@ -130,17 +128,18 @@ impl Runner {
         };
         let at = posterior.factors();
         let responses = Responses::of(at, |factors| run(factors, factors != at))?;
+        let widths = calibration.widths(&point, |_| true);
         let edges = match is_steep(&responses) {
             true => {
                 // At the full width of the band: beyond these runs, times would fall below what any queue allows.
-                let width = calibration.widths(&point, |_| true).of(&of_e2e(&responses.at));
+                let width = widths.of(&of_e2e(&responses.at));
                 let e2e = responses.response(0.0, |run| run.metrics.e2e.mean);
                 let [shorter, longer] = posterior.edges(e2e, width).map(|factors| run(factors, true).ok());
                 shorter.zip(longer).map(|runs| Edges { runs, width })
             }
             false => None,
         };
-        let bands = bands(calibration, (&point, &posterior), (&responses, edges.as_ref()), load);
+        let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
         let calibrated = bands.map(|(bands, standing)| Calibrated {
             factors: posterior.factors(),
             bands,
@@ -196,7 +195,7 @@ fn is_steep(responses: &Responses<Run>) -> bool {
 /// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
 fn bands(
     calibration: &Calibration,
-    (point, posterior): (&ConfigPoint, &Posterior),
+    (point, posterior, widths): (&ConfigPoint, &Posterior, Widths),
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
 ) -> Option<(Bands, Standing)> {
@@ -205,7 +204,6 @@ fn bands(
     let of_e2e = of_e2e(&responses.at);
     // A rate falls as times rise.
     let of_rate = of_e2e.map(|(metric, share)| (metric, -share));
-    let widths = calibration.widths(point, |_| true);
     let figure = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
         calibration.figure(responses, (widths, shares), of)
     };
