@@ -59,7 +59,7 @@ pageTest("latencies by their spread, other loads and the largest within the limi
     const ours = sweep.points[index].ttft.mean;
     assert.ok(Math.abs(seconds(cells[1]) / ours - 1) < 6e-3, `${cells[0]} clients: ${cells[1]}, ${ours} s natively`);
   });
-  assert.match(await page.getByTestId("largest").textContent(), new RegExp(`start at once, and ${sweep.largest} that start one after another`));
+  assert.match(await page.getByTestId("largest").textContent(), new RegExp(`if all start together, or ${sweep.largest} if they start one after another`));
   for (const chart of ["timeline", "curve"]) await page.locator(`[data-testid=${chart}][data-drawn]`).waitFor();
 });
 
