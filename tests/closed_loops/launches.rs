@@ -297,7 +297,7 @@ fn settings_without_a_script_are_the_engines_defaults() {
     own.engine = "trtllm".to_owned();
     own.engine_version = Some("1.0.0rc3".into());
     let found = launch(&own);
-    assert_eq!((found.token_budget, found.async_scheduling), (16 + 1024 + 1500, false));
+    assert_eq!((found.token_budget, found.async_scheduling), (1152, false));
 }
 
 #[test]
