@@ -44,7 +44,8 @@ pub fn broken(run: &Run, load: Load) -> Broken {
         // The load that was requested, not the one that arrived in this run.
         let asked = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
         let (served, offered) = (saturation.served_per_s, asked.unwrap_or(saturation.offered_per_s));
-        let text = format!("{} requests/s arrive and {} are served", count(offered), count(served));
+        // A trial ends long before its queue shows how many can be served.
+        let text = format!("{} requests/s arrive, more than can be served", count(offered));
         return Broken { field: load.size(), at: served, limit: offered, text };
     }
     let [all, each] = run.asked;
@@ -70,6 +71,16 @@ pub fn broken(run: &Run, load: Load) -> Broken {
             Broken { field: Field::SloShare, at, limit: all, text }
         }
     }
+}
+
+/// The same for a run with its capacity.
+pub fn overloaded(broken: Broken) -> Broken {
+    let [arriving, served] = [broken.limit, broken.at].map(count);
+    let text = match arriving == served {
+        true => format!("{arriving} requests/s arrive, as many as can be served"),
+        false => format!("{arriving} requests/s arrive and {served} can be served"),
+    };
+    Broken { text, ..broken }
 }
 
 /// Two different shares, with enough decimals to distinguish them: `98.997 %` and `99.000 %`.
@@ -253,7 +264,9 @@ mod tests {
     fn a_queue_that_grows_is_further_off_than_any_limit() {
         let saturation = Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5 });
         let found = broken(&Run { load: 9.0, saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
-        assert_eq!((found.field, found.text.as_str()), (Field::Rate, "9 requests/s arrive and 3 are served"));
+        assert_eq!((found.field, found.limit, found.at), (Field::Rate, 9.0, 3.0));
         assert!(excess(&found) > FAR);
+        // Only the run to show knows how many can be served.
+        assert!(!found.text.contains('3') && overloaded(found).text.contains('3'));
     }
 }

@@ -183,13 +183,14 @@ impl Runner {
     }
 
     fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        Ok(self.with_capacity(self.corrected(setup, load, false)?))
+        Ok(self.with_capacity(self.corrected(setup, load, false)?, setup.replicas))
     }
 
-    /// Adds the capacity of all replicas to a saturated run.
-    fn with_capacity(&self, mut run: Run) -> Run {
+    /// Adds the capacity of this many replicas to a saturated run of them.
+    fn with_capacity(&self, mut run: Run, replicas: u32) -> Run {
         if let Some(saturation) = &mut run.saturation {
-            saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
+            let share = f64::from(replicas) / f64::from(self.setup.replicas);
+            saturation.served_per_s = self.capacity().map_or(saturation.served_per_s, |all| all * share);
             run.sustained_per_s = saturation.served_per_s.min(self.setup.requests_at(run.load));
         }
         run

@@ -156,9 +156,11 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
 /// Loads above this probability are considered safe, below its complement hopeless.
 const SURE: f64 = 0.9;
 
-/// The largest load on the curve up to which all meet the limits with a probability of [`SURE`].
+/// The largest load on the curve up to which all meet the limits with a probability of [`SURE`], in whole percent: the
+/// headline prints no more.
 fn surely_within(points: &[Point]) -> Option<f64> {
-    let sure = points.iter().take_while(|point| keeps_with(point).is_some_and(|with| with >= SURE));
+    let is_sure = |with: f64| (with * 100.0).round() >= SURE * 100.0;
+    let sure = points.iter().take_while(|point| keeps_with(point).is_some_and(is_sure));
     sure.last().map(|point| point.load)
 }
 
