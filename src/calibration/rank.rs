@@ -25,14 +25,14 @@ pub struct Versus<'a> {
 }
 
 impl Calibration {
-    /// Compares two configurations using the runs accepted by `asked` and all of the visitor's `own`.
+    /// Compares two configurations using the runs accepted by `may_inform` and all of the visitor's `own`.
     pub fn versus<'a>(
         &self,
         of: [&'a Standing; 2],
         own: &[KnownRun],
-        asked: impl Fn(&ConfigPoint) -> bool,
+        may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Versus<'a> {
-        Versus { joint: self.joint(&of.map(|one| &one.point), own, asked), of }
+        Versus { joint: self.joint(&of.map(|one| &one.point), own, may_inform), of }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Request;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
 use super::pools::Half;
 use super::probe::{Slice, one, refused};
 use super::walk::{MOST_OF_JOB, Walk, Way};
@@ -181,7 +181,7 @@ impl Pair {
             if !self.walked(walk, workers, &run) {
                 return Ok(Slice::More);
             }
-        } else if keeps(&run) {
+        } else if meets_limits(&run) {
             self.kept = Some((workers, run));
             return Ok(Slice::More);
         }
@@ -200,7 +200,7 @@ impl Pair {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
-            if !keeps(&run) {
+            if !meets_limits(&run) {
                 let mut broken = words::broken(&run, self.setup.workload.load);
                 broken.text = format!("even with one request at a time, {}", broken.text);
                 self.nearest = None;

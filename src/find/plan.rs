@@ -75,7 +75,7 @@ pub struct Plan {
     pub bands: Option<Bands>,
     /// The probability that measurements meet every limit; `None` without limits, or while `bands` is not yet
     /// known.
-    pub keeps_with: Option<f64>,
+    pub chance_within_limits: Option<f64>,
     /// Every limit with the result at the required percentile.
     pub limits: Vec<Kept>,
     /// Share of requests that meet all limits; `None` without limits.
@@ -87,14 +87,14 @@ pub struct Plan {
     /// What breaks with one replica fewer; `None` if not simulated, or there is only one.
     pub one_less: Option<Broken>,
     /// Why it ranks behind the first; `None` for the first.
-    pub behind: Option<String>,
+    pub drawback: Option<String>,
     /// Caveats: estimates, and what was not measured.
     pub issues: Vec<Issue>,
 }
 
 impl Plan {
     /// Whether prompts are prefilled by separate workers.
-    pub fn is_apart(&self) -> bool {
+    pub fn is_disaggregated(&self) -> bool {
         self.config.get(Field::PrefillWorkers.id()).is_some()
     }
 }
@@ -152,7 +152,7 @@ impl Found {
     }
 
     /// Whether prompts are prefilled by separate workers.
-    pub fn is_apart(&self) -> bool {
+    pub fn is_disaggregated(&self) -> bool {
         self.setup.prefill.is_some()
     }
 
@@ -197,8 +197,8 @@ impl Found {
         setup
     }
 
-    /// The plan as shown, with `behind` saying why it is not the first.
-    pub fn plan(&self, name: String, behind: Option<String>) -> Plan {
+    /// The plan as shown, with `drawback` saying why it is not the first.
+    pub fn plan(&self, name: String, drawback: Option<String>) -> Plan {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
         let hourly = self.worth().dollars();
@@ -229,13 +229,13 @@ impl Found {
             sustained_output_per_s: self.run.sustained(metrics.output_per_s),
             power: self.run.power,
             bands: self.bands.clone(),
-            keeps_with: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
+            chance_within_limits: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
             limits: self.run.limits.clone(),
             goodput_share: self.share(),
             headroom: self.headroom.map(|(times, _)| times),
             headroom_is_least: self.headroom.is_some_and(|(_, least)| least),
             one_less: self.one_less.clone(),
-            behind,
+            drawback,
             issues: self.issues.clone(),
         }
     }
@@ -264,7 +264,7 @@ impl Tried {
         let sustained = run.sustained(output);
         Self {
             gpu: setup.gpu.name.clone(),
-            engine: setup.engine.name.clone() + if found.is_apart() { ", prefill apart" } else { "" },
+            engine: setup.engine.name.clone() + if found.is_disaggregated() { ", prefill apart" } else { "" },
             weights: setup.weights,
             per_gpu: output / f64::from(found.gpus()),
             per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),
@@ -283,6 +283,6 @@ pub fn share(run: &Run) -> Option<f64> {
 }
 
 /// Whether a run meets its limits or, without limits, keeps up with its load.
-pub fn keeps(run: &Run) -> bool {
-    run.keeps().unwrap_or(run.saturation.is_none())
+pub fn meets_limits(run: &Run) -> bool {
+    run.meets_limits().unwrap_or(run.saturation.is_none())
 }

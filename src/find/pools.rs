@@ -130,7 +130,7 @@ impl Half {
         }
         let Some((estimate, rows)) = Estimate::new(&setup) else { return Ok(()) };
         let (found, per_request) =
-            estimate.apart(&setup, &whole, (&ask(&rows)?, factors)).ok_or(UNANSWERED)?;
+            estimate.disaggregated(&setup, &whole, (&ask(&rows)?, factors)).ok_or(UNANSWERED)?;
         self.workers = Some(found).filter(|found| found.least < u32::MAX);
         self.per_token = per_request / f64::from(whole.workload.osl);
         Ok(())
@@ -178,8 +178,8 @@ impl Search {
         }
         let found = self.pools.best;
         while let Some((worth, prefill, decode)) = self.pools.pairs.pop() {
-            let outdone = found.is_some_and(|best| best.order(worth).is_lt());
-            if outdone || (found.is_none() && self.pools.tried >= TRIED) {
+            let pruned = found.is_some_and(|best| best.order(worth).is_lt());
+            if pruned || (found.is_none() && self.pools.tried >= TRIED) {
                 self.pools.pairs.clear();
                 break;
             }
@@ -207,9 +207,9 @@ impl Search {
                 (None, None) => return None,
             };
             // The cost of a job depends on how well its workers match, not on their number.
-            let outdone = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
-            if outdone || *slices >= SLICES {
-                *cut = Some(next).filter(|_| !outdone).or(*cut);
+            let pruned = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
+            if pruned || *slices >= SLICES {
+                *cut = Some(next).filter(|_| !pruned).or(*cut);
                 probes.clear();
                 pairs.clear();
                 return None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::estimate::Estimate;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
 use super::words;
 use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
@@ -163,11 +163,11 @@ impl Probe {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
-            self.alone = Some(keeps(&run));
+            self.alone = Some(meets_limits(&run));
             if self.alone == Some(false) {
                 // A lower load would not help. The link holds the whole load.
                 self.nearest = None;
-                run.start = known.apart(1, load).map_or(run.start, |setup| setup.workload.start);
+                run.start = known.for_trial(1, load).map_or(run.start, |setup| setup.workload.start);
                 self.miss(1, run);
                 let text = |broken: &mut Broken| {
                     broken.text = format!("even with one request at a time, {}", broken.text)
@@ -181,7 +181,7 @@ impl Probe {
             Ok(run) => run,
             Err(issue) => return Ok(Slice::Refused(issue)),
         };
-        if keeps(&run) {
+        if meets_limits(&run) {
             self.high = Some((replicas, run));
         } else {
             self.low = replicas;

@@ -68,7 +68,7 @@ impl Search {
         let mut known: Vec<(&str, bool)> = Vec::new();
         let mut shown = Vec::new();
         for (index, (found, _)) in self.found.iter().enumerate() {
-            let of = (found.setup.gpu.id.as_str(), found.is_apart());
+            let of = (found.setup.gpu.id.as_str(), found.is_disaggregated());
             // Only the best of all pools.
             let is_known = known.iter().any(|known| if of.1 { known.1 } else { *known == of });
             if index < self.request.plans || !is_known {
@@ -80,7 +80,7 @@ impl Search {
     }
 
     /// Records why a GPU has no plan when this layout cannot beat those found.
-    pub(super) fn outdone(&mut self, layout: &BoundedLayout, worth: Worth) {
+    pub(super) fn pruned(&mut self, layout: &BoundedLayout, worth: Worth) {
         // If it is beyond the fleet, the fleet is the reason.
         if self.phase != Phase::BeyondFleet && self.is_far(worth) {
             let name = words::name(&layout.setup, 1);

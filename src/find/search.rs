@@ -168,7 +168,7 @@ impl Search {
             };
             if let Some(probe) = self.probes.pop_front() {
                 if self.is_outdone(&probe.layout.setup, probe.worth()) {
-                    self.outdone(&probe.layout, probe.worth());
+                    self.pruned(&probe.layout, probe.worth());
                     continue;
                 }
                 return Some(Job::Probe(self.aimed(probe)));
@@ -206,11 +206,11 @@ impl Search {
     /// Limits a probe to the most replicas that could still be shown: if these miss the limits, the layout is out.
     fn aimed(&self, mut probe: Box<Probe>) -> Box<Probe> {
         let layout = &probe.layout;
-        let (mut shown, mut outdone) = (probe.low.saturating_add(1), u32::MAX);
-        while outdone - shown > 1 {
-            let middle = shown + (outdone - shown) / 2;
+        let (mut shown, mut pruned) = (probe.low.saturating_add(1), u32::MAX);
+        while pruned - shown > 1 {
+            let middle = shown + (pruned - shown) / 2;
             if self.is_outdone(&layout.setup, layout.worth_of(middle)) {
-                outdone = middle
+                pruned = middle
             } else {
                 shown = middle
             }
@@ -225,8 +225,8 @@ impl Search {
             if !self.is_outdone(&layout.setup, layout.worth()) {
                 return Some(layout);
             }
-            self.counts.outdone += 1;
-            self.outdone(&layout, layout.worth());
+            self.counts.pruned += 1;
+            self.pruned(&layout, layout.worth());
         }
         None
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bound::{Bound, lacks};
 use super::headroom::Headroom;
 use super::pair::Pair;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
 use super::pools::Half;
 use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
@@ -65,7 +65,7 @@ impl Loaded {
         self.bands = self.runner.bands(*replicas, setup.workload.load, run.start);
         let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && self.one_less.is_none());
         if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.workload.load).ok()) {
-            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.workload.load));
+            self.one_less = (!meets_limits(&run)).then(|| words::broken(&run, setup.workload.load));
         }
     }
 }

@@ -42,12 +42,12 @@ fn degrees(setup: &Setup) -> String {
 pub fn broken(run: &Run, load: Load) -> Broken {
     if let Some(saturation) = run.saturation {
         // The load that was requested, not the one that arrived in this run.
-        let asked = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
-        let (served, offered) = (saturation.served_per_s, asked.unwrap_or(saturation.offered_per_s));
+        let required = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
+        let (served, offered) = (saturation.served_per_s, required.unwrap_or(saturation.offered_per_s));
         let text = format!("{} requests/s arrive and {} are served", count(offered), count(served));
         return Broken { field: load.size(), at: served, limit: offered, text };
     }
-    let [all, each] = run.asked;
+    let [all, each] = run.required;
     let wanted = all.max(each);
     let over = run.limits.iter().filter(|kept| kept.share < wanted);
     let worst = over.max_by(|a, b| (a.at / a.limit).total_cmp(&(b.at / b.limit)));
@@ -57,9 +57,9 @@ pub fn broken(run: &Run, load: Load) -> Broken {
             let text = if kept.at > kept.limit {
                 limit(kept.field, kept.at, kept.limit, wanted)
             } else {
-                let (name, asked) = (Slos::metric(kept.field), Seconds(kept.limit).print());
+                let (name, required) = (Slos::metric(kept.field), Seconds(kept.limit).print());
                 let [share, wanted] = percents(kept.share, wanted);
-                format!("{name} is within {asked} for {share} of requests; it must be for {wanted}")
+                format!("{name} is within {required} for {share} of requests; it must be for {wanted}")
             };
             Broken { field: kept.field, at: kept.at, limit: kept.limit, text }
         }
@@ -102,19 +102,21 @@ const NOTABLE: f64 = 1.5;
 
 /// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times the limit it is; the excess if both print the same.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
-    let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
+    let (found, required) = (Seconds(at).print(), Seconds(limit).print());
     let (name, percentile) = (Slos::metric(field), percentile(share));
-    if found == asked {
+    if found == required {
         let above = match fixed((at / limit - 1.0) * 100.0, 2).as_str() {
             "0.00" => "just".to_owned(),
             percent => format!("{percent} %"),
         };
-        return format!("{name} is {above} above its limit of {asked} at P{percentile}");
+        return format!("{name} is {above} above its limit of {required} at P{percentile}");
     }
     let times = at / limit;
     match times >= NOTABLE {
-        true => format!("{name} is {found} at P{percentile}, {} times its limit of {asked}", fixed(times, 1)),
-        false => format!("{name} is {found} at P{percentile}; the limit is {asked}"),
+        true => {
+            format!("{name} is {found} at P{percentile}, {} times its limit of {required}", fixed(times, 1))
+        }
+        false => format!("{name} is {found} at P{percentile}; the limit is {required}"),
     }
 }
 
@@ -130,7 +132,7 @@ fn percentile(share: f64) -> String {
 }
 
 /// Why a plan ranks behind the first.
-pub fn behind(found: &Found, first: &Found) -> String {
+pub fn drawback(found: &Found, first: &Found) -> String {
     let (own, best) = (found.gpus(), first.gpus());
     let less = found
         .one_less
@@ -201,7 +203,7 @@ mod tests {
 
     fn run(limits: Vec<Kept>, goodput_per_s: f64) -> Run {
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
-        Run { metrics, limits, goodput_per_s: Some(goodput_per_s), asked: [0.99, 0.0], ..Run::default() }
+        Run { metrics, limits, goodput_per_s: Some(goodput_per_s), required: [0.99, 0.0], ..Run::default() }
     }
 
     fn kept(field: Field, share: f64, at: f64) -> Kept {

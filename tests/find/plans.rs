@@ -44,7 +44,7 @@ fn every_layout_is_counted_once() {
             counts.too_large,
             counts.too_slow,
             counts.beyond_fleet,
-            counts.outdone,
+            counts.pruned,
             counts.simulated,
         ];
         assert_eq!(outcomes.iter().sum::<u32>(), counts.layouts, "{wishes}: {counts:?}");

@@ -90,7 +90,7 @@ fn no_cheaper_pools_meet_the_limits() {
 
 /// The best pools of an answer, by what plans are ranked by.
 fn best_apart(answer: &Answer) -> Option<f64> {
-    let plan = answer.plans.iter().find(|plan| plan.is_apart())?;
+    let plan = answer.plans.iter().find(|plan| plan.is_disaggregated())?;
     Some(answer.ranked_by.rank_of(plan).amount())
 }
 
@@ -121,7 +121,9 @@ fn pools_for_a_job_are_compared_by_its_cost() {
         )),
         learned,
     );
-    let of = |apart: bool| answer.plans.iter().find(|plan| plan.is_apart() == apart).expect("a plan");
+    let of = |disaggregated: bool| {
+        answer.plans.iter().find(|plan| plan.is_disaggregated() == disaggregated).expect("a plan")
+    };
     let per_million = |plan: &Plan| plan.dollars_per_million_output.expect("a price");
     let dearer = (per_million(of(true)) / per_million(of(false)) - 1.0) * 100.0;
     let text = answer.pools.clone().expect("whether they pay");

@@ -94,9 +94,9 @@ fn print_ranks(ranks: &Ranks) {
         physics alone"
     );
     for (difference, by) in &ranks.by_difference {
-        for (metric, Named { pairs, apart, right, physics }) in by {
+        for (metric, Named { pairs, distinct, right, physics }) in by {
             let name = format!("{difference}, {}", metric.name());
-            println!("{name:36}{right:>8.1} %{physics:>8.1} %{apart:>8} of {pairs} pairs");
+            println!("{name:36}{right:>8.1} %{physics:>8.1} %{distinct:>8} of {pairs} pairs");
         }
     }
     println!("\nconfidence in the faster one: predicted, observed");

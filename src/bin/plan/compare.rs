@@ -45,7 +45,7 @@ impl Compared {
             (Some(found), Some(best)) => cost(found) / cost(best) - 1.0,
             (None, None) => 0.0,
             // As far as the search without bounds went, nothing cheaper than the plan found meets the limits.
-            (Some(found), None) if found.is_apart() && self.issues().next().is_some() => 0.0,
+            (Some(found), None) if found.is_disaggregated() && self.issues().next().is_some() => 0.0,
             _ => f64::INFINITY,
         }
     }
@@ -53,7 +53,7 @@ impl Compared {
     /// The best plans of both searches: overall, and among disaggregated ones if those were asked for.
     fn bests(&self) -> [[Option<&Plan>; 2]; 2] {
         let both = [&self.found.0.plans, &self.best.0.plans];
-        [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_apart()))]
+        [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_disaggregated()))]
     }
 
     pub fn is_near(&self) -> bool {
@@ -62,13 +62,15 @@ impl Compared {
 
     /// `0.0 % dearer, 12.3 times as fast: ...`.
     pub fn line(&self) -> String {
-        let [all, apart] = self.bests();
+        let [all, disaggregated] = self.bests();
         let names =
             |both: [Option<&Plan>; 2]| both.map(|plan| plan.map_or("no plan", |plan| &plan.name)).join(" / ");
         let dearer = |both| format!("{} % dearer", fixed(self.dearer(both) * 100.0, 1));
         let ((found, fast), (best, slow)) = (&self.found, &self.best);
         let pools = found.pools.as_ref().or(best.pools.as_ref());
-        let pools = pools.map(|_| format!("; prefill and decode apart {}: {}", dearer(apart), names(apart)));
+        let pools = pools.map(|_| {
+            format!("; prefill and decode apart {}: {}", dearer(disaggregated), names(disaggregated))
+        });
         format!(
             "{}; {} of {} layouts and {} runs in {:.0} ms, not {} and {} in {:.0} ms; {}{}",
             dearer(all),

@@ -213,7 +213,7 @@ fn stats(answer: &Answer, elapsed: Duration) -> String {
         counts.too_large,
         counts.too_slow,
         counts.beyond_fleet,
-        counts.outdone,
+        counts.pruned,
         counts.simulated,
         counts.runs,
         count(f64::from(counts.simulated) / seconds),

@@ -247,14 +247,14 @@ impl Rest {
     /// Degrees of parallelism that several flags determine together.
     fn ranks(&mut self, scenario: &mut Scenario) {
         let experts = scenario.has_experts();
-        let apart = match &*scenario.engine {
+        let attention_ranks = match &*scenario.engine {
             "vllm" => experts,
             _ => self.dp_attention,
         };
         let inside = scenario.engine != "vllm" && self.dp_attention;
         // TensorRT-LLM has as many ranks as GPUs.
         let ranks = if inside && scenario.engine == "trtllm" { scenario.tp } else { self.dp };
-        match (apart, inside) {
+        match (attention_ranks, inside) {
             (false, _) => scenario.replicas = ranks.max(1),
             (true, false) => scenario.dp = ranks,
             // SGLang gives all GPUs as tensor parallel; attention ranks are among them.

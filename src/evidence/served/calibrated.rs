@@ -89,11 +89,12 @@ pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) ->
 /// output length of a closed loop.
 pub fn corrected(
     calibration: &Calibration,
-    (at, asked): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),
+    (at, may_inform): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),
     simulate: impl Fn(Factors) -> Result<Times, String>,
     (closed, measured): (Option<f64>, &Times),
 ) -> Result<(Calibrated, BTreeMap<Metric, Band>), String> {
-    let (posterior, widths) = (calibration.posterior(at, &[], asked), calibration.widths(at, asked));
+    let (posterior, widths) =
+        (calibration.posterior(at, &[], may_inform), calibration.widths(at, may_inform));
     let responses = Responses::of(posterior.factors(), simulate)?;
     let figure = |metric: Metric| {
         let of = |times: &Times| metric.of(times).unwrap_or(f64::NAN);

@@ -11,7 +11,7 @@ use crate::evidence::compared::{Compared, Metric};
 use crate::evidence::coverage::{Calibrated, PREDICTED};
 
 /// Measurements further apart than this are worth distinguishing.
-const APART: f64 = 1.1;
+const DISTINCT: f64 = 1.1;
 /// Mean lengths within this are the same.
 const SAME: f64 = 0.01;
 const METRICS: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
@@ -39,7 +39,7 @@ pub struct Named {
     pub pairs: usize,
     /// Pairs measured more than 10 % apart, and the percentage identified correctly: calibrated, and by the physics
     /// alone.
-    pub apart: usize,
+    pub distinct: usize,
     pub right: f64,
     pub physics: f64,
 }
@@ -86,13 +86,13 @@ impl Ranks {
 
 impl Named {
     fn of(pairs: &[&Ranked]) -> Self {
-        let apart: Vec<_> = pairs.iter().filter(|one| one.measured.abs() > APART.ln()).collect();
+        let distinct: Vec<_> = pairs.iter().filter(|one| one.measured.abs() > DISTINCT.ln()).collect();
         let share = |right: &dyn Fn(&Ranked) -> bool| {
-            100.0 * apart.iter().filter(|one| right(one)).count() as f64 / apart.len().max(1) as f64
+            100.0 * distinct.iter().filter(|one| right(one)).count() as f64 / distinct.len().max(1) as f64
         };
         Self {
             pairs: pairs.len(),
-            apart: apart.len(),
+            distinct: distinct.len(),
             right: share(&|one| (one.first > 0.5) == (one.measured > 0.0)),
             physics: share(&|one| one.physics != 0.0 && (one.physics > 0.0) == (one.measured > 0.0)),
         }

@@ -177,7 +177,7 @@ fn compare(
     let physics = physics.at_rate_of(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
     Ok(Compared {
-        source: case.source_apart(),
+        source: case.source_label(),
         concurrency: Some(run.sent.at_once),
         recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
         predicted: predicted.unwrap_or(physics),

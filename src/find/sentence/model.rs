@@ -2,7 +2,7 @@
 
 use super::hardware::wishes;
 use super::left_out::is_not;
-use super::{BREAK, FILLERS, SEPARATORS, Said, Unit};
+use super::{BREAK, FILLERS, Parsed, SEPARATORS, Unit};
 use crate::config::names::{begins_name, resolve, search, spoken};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
@@ -35,7 +35,7 @@ const NAMED: usize = 3;
 ///
 /// # Errors
 /// A name that the catalog does not have, with similar ones: another model would mislead.
-pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
+pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
     let mut rest = Vec::new();
     for clause in text.split(SEPARATORS) {
         let words: Vec<&str> = clause.split_whitespace().collect();
@@ -56,11 +56,11 @@ pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
                     format!("`{not} {}`: name only the model to run", excerpt(&name[..length].join(" ")));
                 return Err(Issue::error(Field::Model, text));
             }
-            said.state(Field::Model, name[..length].join(" "));
-            said.issues.extend(taken.issues);
-            said.is_new_model = said.link.scenario.model.id() != taken.model.id;
-            said.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
-            said.link.scenario.weights = taken.weights;
+            parsed.state(Field::Model, name[..length].join(" "));
+            parsed.issues.extend(taken.issues);
+            parsed.is_new_model = parsed.link.scenario.model.id() != taken.model.id;
+            parsed.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
+            parsed.link.scenario.weights = taken.weights;
         }
         // A name does not continue in the next clause.
         rest.push(BREAK);

@@ -38,8 +38,8 @@ pub struct Decoding {
 impl Equivalent {
     /// `None` for a batch without new tokens.
     pub fn of(attention: &Attention) -> Option<Self> {
-        let apart = attention.phase == Phase::Prefill;
-        Self::of_batch(&attention.sequences, apart, attention.window)
+        let split_decodes = attention.phase == Phase::Prefill;
+        Self::of_batch(&attention.sequences, split_decodes, attention.window)
     }
 
     /// The same for any call over sequences of one kind.
@@ -66,10 +66,10 @@ impl Equivalent {
         (self.new * packed / rows).ceil() * self.sequences * groups
     }
 
-    /// `apart`: decoding sequences next to prompts are totalled separately.
-    fn of_batch(sequences: &[Sequences], apart: bool, window: Option<u64>) -> Option<Self> {
+    /// `split_decodes`: decoding sequences next to prompts are totalled separately.
+    fn of_batch(sequences: &[Sequences], split_decodes: bool, window: Option<u64>) -> Option<Self> {
         let prompts = sequences.iter().any(|group| !group.decodes());
-        let counted_apart = |group: &Sequences| apart && prompts && group.decodes();
+        let counted_apart = |group: &Sequences| split_decodes && prompts && group.decodes();
         let sum = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
             sequences.iter().map(|group| group.count as f64 * term(group)).sum()
         };

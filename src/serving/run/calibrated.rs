@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{How, Run, Runner};
+use super::{Run, RunOptions, Runner};
 use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
     UncertainFigure, Versus, Widths, shipped,
@@ -116,8 +116,9 @@ impl Runner {
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let steps = self.steps();
-        let run =
-            |factors, in_brief| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let run = |factors, in_brief| {
+            self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps })
+        };
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
@@ -162,9 +163,9 @@ impl Runner {
     /// The calibrated run of a setup under `load`, all of it or as [`Self::in_brief`].
     pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
         let steps = self.steps();
-        let at = |factors| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let at = |factors| self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps });
         let Some(calibration) = self.calibration else { return at(Factors::NONE) };
-        let physics = How { factors: Factors::NONE, in_brief: true, steps: &steps };
+        let physics = RunOptions { factors: Factors::NONE, in_brief: true, steps: &steps };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         at(calibration.posterior(&point, &self.own, |_| true).factors())

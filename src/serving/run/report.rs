@@ -26,7 +26,7 @@ pub struct Run {
     /// Each SLO separately.
     pub limits: Vec<Kept>,
     /// Required shares of requests that meet all SLOs at once, and each separately.
-    pub asked: [f64; 2],
+    pub required: [f64; 2],
     /// Times a sequence lost its KV cache and was recomputed.
     pub preemptions: u32,
     /// Set if arrivals exceed capacity: TTFT then depends on the length of the run.
@@ -76,7 +76,7 @@ pub struct Around {
     pub tpot: Option<Band>,
     pub output_per_s: Option<Band>,
     /// The probability that measurements meet all limits; `None` without limits.
-    pub keeps_with: Option<f64>,
+    pub chance_within_limits: Option<f64>,
 }
 
 impl Run {
@@ -108,7 +108,7 @@ impl Run {
             sustained_per_s: one.requests_per_s * replicas,
             goodput_per_s: slos.limits().next().map(|_| goodput(outcome, &slos) * replicas),
             limits: kept(outcome, &slos),
-            asked: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
+            required: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
             timeline: Timeline {
@@ -136,9 +136,9 @@ impl Run {
     }
 
     /// Whether the required share of requests meets the SLOs. `None` without SLOs.
-    pub fn keeps(&self) -> Option<bool> {
+    pub fn meets_limits(&self) -> Option<bool> {
         let good = self.goodput_per_s?;
-        let [all, each] = self.asked;
+        let [all, each] = self.required;
         // Rates are quotients of the same duration.
         let enough = good >= all * self.metrics.requests_per_s * (1.0 - ROUNDING);
         let each = self.limits.iter().all(|kept| kept.share >= each * (1.0 - ROUNDING));
@@ -151,7 +151,7 @@ impl Run {
             ttft: bands.ttft.mean,
             tpot: bands.tpot.as_ref().map(|tpot| tpot.mean),
             output_per_s: bands.output_per_s,
-            keeps_with: bands.keep(self),
+            chance_within_limits: bands.keep(self),
         });
         Point {
             load: self.load,

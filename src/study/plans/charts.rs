@@ -101,8 +101,8 @@ fn figure(
     }
     // Frontier points first.
     let on_it = |(_, places): &(String, Vec<Place>)| places.iter().any(|at| best.contains(at));
-    let (mut kinds, behind): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
-    kinds.extend(behind);
+    let (mut kinds, dominated): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
+    kinds.extend(dominated);
     let rest = kinds.split_off(kinds.len().min(MOST_NAMED));
     let rest: Vec<Place> = rest.into_iter().flat_map(|(_, places)| places).collect();
     if !rest.is_empty() {

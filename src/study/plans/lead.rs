@@ -20,14 +20,15 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         }
         (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
     };
-    let unsure = best.keeps_with.and_then(units::doubt);
+    let unsure = best.chance_within_limits.and_then(units::doubt);
     let so_far = if answer.finished { "" } else { " so far" };
     let begin = match unsure {
         Some("unlikely") => format!("Cheapest{so_far}, but unlikely to meet the limits"),
         Some(even) => format!("Cheapest{so_far}, with {even} chances of meeting the limits"),
         None => format!("Best{so_far}"),
     };
-    let sure = best.keeps_with.map(|sure| format!("{} to meet the limits", units::sure(sure)));
+    let sure =
+        best.chance_within_limits.map(|sure| format!("{} to meet the limits", units::confidence(sure)));
     let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
     let mut text = match (rank(best), best.dollars_per_million_total) {
@@ -63,13 +64,13 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
             Some(_) => "costs no more".to_owned(),
             None => "has no known price".to_owned(),
         };
-        spans.extend([" ".into(), open(plan), format!(" is {} and {cost}.", units::sure(sure)).into()]);
+        spans.extend([" ".into(), open(plan), format!(" is {} and {cost}.", units::confidence(sure)).into()]);
     }
     Block::spans(spans)
 }
 
 fn safe(plan: &Plan) -> Option<f64> {
-    plan.keeps_with.filter(|sure| *sure >= SAFE)
+    plan.chance_within_limits.filter(|sure| *sure >= SAFE)
 }
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
             name: name.into(),
             dollars_per_hour: Some(dollars),
             dollars_per_million_total: Some(1.0),
-            keeps_with: sure,
+            chance_within_limits: sure,
             ..Plan::default()
         }
     }

@@ -200,7 +200,7 @@ fn counts(answer: &Answer) -> Block {
         ),
         fact(
             "Cannot be better",
-            counts.outdone,
+            counts.pruned,
             "At their best no better than the plans found, so not simulated",
         ),
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
