@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::plan::{Broken, Found, Plan};
-use super::worth::{RankedBy, Worth};
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
 use crate::config::{Field, Issue, Scenario};
@@ -133,8 +133,8 @@ impl Search {
         let name = words::name(&found.setup, found.replicas);
         let gpus = found.gpus();
         let fleet = &self.request.fleet;
-        let over = match (found.worth(), fleet.dollars) {
-            (Worth::Dollars(cost), Some(most)) if cost > most => {
+        let over = match (found.ranking_cost(), fleet.dollars) {
+            (RankingCost::Dollars(cost), Some(most)) if cost > most => {
                 format!(
                     "costs {} per hour, {} times the budget",
                     Dollars(cost).print(),

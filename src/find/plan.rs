@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::worth::{RankedBy, Worth};
+use super::ranking_cost::{RankedBy, RankingCost};
 use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
 use crate::serving::run::{Bands, Power, Run};
-use crate::serving::sim::{Kept, Stats};
+use crate::serving::sim::{LimitResult, Stats};
 use crate::units::Dollars;
 
 /// The limit missed by most, or a load that is not kept up with.
@@ -77,7 +77,7 @@ pub struct Plan {
     /// known.
     pub chance_within_limits: Option<f64>,
     /// Every limit with the result at the required percentile.
-    pub limits: Vec<Kept>,
+    pub limits: Vec<LimitResult>,
     /// Share of requests that meet all limits; `None` without limits.
     pub goodput_share: Option<f64>,
     /// Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known.
@@ -116,8 +116,8 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn worth(&self) -> Worth {
-        Worth::of(&self.setup, self.replicas)
+    pub fn ranking_cost(&self) -> RankingCost {
+        RankingCost::of(&self.setup, self.replicas)
     }
 
     pub fn ranked_by(&self) -> RankedBy {
@@ -125,23 +125,23 @@ impl Found {
     }
 
     /// What it is ranked by: its price, or that of the job.
-    pub fn rank(&self) -> Worth {
-        self.ranked(self.worth())
+    pub fn rank(&self) -> RankingCost {
+        self.ranked(self.ranking_cost())
     }
 
     /// The same in GPUs, whatever their price.
-    pub fn rank_by_gpus(&self) -> Worth {
-        self.ranked(Worth::Gpus(f64::from(self.gpus())))
+    pub fn rank_by_gpus(&self) -> RankingCost {
+        self.ranked(RankingCost::Gpus(f64::from(self.gpus())))
     }
 
-    fn ranked(&self, worth: Worth) -> Worth {
-        self.ranked_by().rank(worth, self.run.sustained(self.run.metrics.output_per_s))
+    fn ranked(&self, ranking_cost: RankingCost) -> RankingCost {
+        self.ranked_by().rank(ranking_cost, self.run.sustained(self.run.metrics.output_per_s))
     }
 
     /// Seconds that a job takes and what it costs, if known.
     pub fn job(&self) -> Option<(f64, Option<f64>)> {
         let seconds = self.run.metrics.duration;
-        let dollars = self.worth().dollars().map(|hourly| hourly / 3600.0 * seconds);
+        let dollars = self.ranking_cost().dollars().map(|hourly| hourly / 3600.0 * seconds);
         self.ranked_by().is_of_job().then_some((seconds, dollars))
     }
 
@@ -201,7 +201,7 @@ impl Found {
     pub fn plan(&self, name: String, drawback: Option<String>) -> Plan {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
-        let hourly = self.worth().dollars();
+        let hourly = self.ranking_cost().dollars();
         let per_million =
             |tokens_per_s: f64| Some(Dollars(hourly?).per_million(self.run.sustained(tokens_per_s))?.0);
         Plan {
@@ -269,7 +269,7 @@ impl Tried {
             per_gpu: output / f64::from(found.gpus()),
             per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),
             dollars_per_million_output: found
-                .worth()
+                .ranking_cost()
                 .dollars()
                 .and_then(|hourly| Some(Dollars(hourly).per_million(sustained)?.0)),
             e2e: run.metrics.e2e.mean,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::bound::Bound;
 use super::estimate::Estimate;
 use super::plan::{Broken, Found, meets_limits};
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
-use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
 use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
 use crate::efficiency::{Ask, UNANSWERED};
@@ -33,16 +33,16 @@ pub struct BoundedLayout {
 
 impl BoundedLayout {
     /// A bound on all of its plans.
-    pub fn worth(&self) -> Worth {
-        self.worth_of(self.least)
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.ranking_cost_of(self.least)
     }
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
-    pub fn worth_of(&self, replicas: u32) -> Worth {
+    pub fn ranking_cost_of(&self, replicas: u32) -> RankingCost {
         let Workload { load, slos, osl, .. } = self.setup.workload;
         match RankedBy::of(load, slos).is_of_job() {
-            true => Worth::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
-            false => Worth::of(&self.setup, replicas),
+            true => RankingCost::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
+            false => RankingCost::of(&self.setup, replicas),
         }
     }
 
@@ -133,8 +133,8 @@ impl Probe {
     }
 
     /// The current bound on its plans.
-    pub fn worth(&self) -> Worth {
-        self.layout.worth_of(self.low.saturating_add(1))
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.layout.ranking_cost_of(self.low.saturating_add(1))
     }
 
     /// Runs one slice: the step times, or one run. `ask` runs the models.

@@ -120,9 +120,9 @@ impl Survey {
             known.clear();
             plans.pop_front();
         }
-        let worth = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
+        let ranking_cost = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
         let order = |a: (f64, f64), b: (f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
-        self.capacity.days.order_by(|a, b| order(worth(a), worth(b)));
+        self.capacity.days.order_by(|a, b| order(ranking_cost(a), ranking_cost(b)));
         None
     }
 }

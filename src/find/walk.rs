@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::pair::{Pair, Workers};
 use super::plan::meets_limits;
-use super::worth::Worth;
+use super::ranking_cost::RankingCost;
 use crate::serving::run::Run;
 
 /// Most workers of either kind that a search without bounds tries for a job.
@@ -49,8 +49,8 @@ impl Walk {
     }
 
     /// The cheapest open numbers of workers.
-    pub fn next(&self, worth: impl Fn(Workers) -> Worth) -> Option<Workers> {
-        self.open.iter().copied().min_by(|one, other| worth(*one).order(worth(*other)))
+    pub fn next(&self, ranking_cost: impl Fn(Workers) -> RankingCost) -> Option<Workers> {
+        self.open.iter().copied().min_by(|one, other| ranking_cost(*one).order(ranking_cost(*other)))
     }
 
     /// Takes a run into account: whether it meets the limits, and whether it is the best that does. Returns the

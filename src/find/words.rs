@@ -1,7 +1,7 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
 use super::plan::{Broken, Found, share};
-use super::worth::Worth;
+use super::ranking_cost::RankingCost;
 use crate::config::{Field, Load, Setup, Slos};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
@@ -141,32 +141,36 @@ pub fn drawback(found: &Found, first: &Found) -> String {
     let less = less.unwrap_or_default();
     let of_job = found.ranked_by().is_of_job();
     match (found.rank(), first.rank()) {
-        (Worth::Dollars(own), Worth::Dollars(best)) if of_job && own > best * (1.0 + SAME) => format!(
-            "the job costs {} times as much{}",
-            times(own / best),
-            found.job().map_or(String::new(), |(seconds, dollars)| {
-                let dollars =
-                    dollars.map_or(String::new(), |dollars| format!(": {}", Dollars(dollars).print()));
-                format!("{dollars} in {}", Seconds(seconds).print())
-            }),
-        ),
-        (Worth::Gpus(own), Worth::Gpus(best)) if of_job && own > best * (1.0 + SAME) => {
+        (RankingCost::Dollars(own), RankingCost::Dollars(best)) if of_job && own > best * (1.0 + SAME) => {
+            format!(
+                "the job costs {} times as much{}",
+                times(own / best),
+                found.job().map_or(String::new(), |(seconds, dollars)| {
+                    let dollars =
+                        dollars.map_or(String::new(), |dollars| format!(": {}", Dollars(dollars).print()));
+                    format!("{dollars} in {}", Seconds(seconds).print())
+                }),
+            )
+        }
+        (RankingCost::Gpus(own), RankingCost::Gpus(best)) if of_job && own > best * (1.0 + SAME) => {
             format!("the job takes {} times as many GPU hours", times(own / best))
         }
-        (Worth::Dollars(own_cost), Worth::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => format!(
-            "costs {} times as much, {} per hour more for {}{less}",
-            times(own_cost / cost),
-            Dollars(own_cost - cost).print(),
-            counted(own, "GPU"),
-        ),
-        (Worth::Gpus(_), Worth::Dollars(_)) => {
+        (RankingCost::Dollars(own_cost), RankingCost::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => {
+            format!(
+                "costs {} times as much, {} per hour more for {}{less}",
+                times(own_cost / cost),
+                Dollars(own_cost - cost).print(),
+                counted(own, "GPU"),
+            )
+        }
+        (RankingCost::Gpus(_), RankingCost::Dollars(_)) => {
             format!(
                 "{} has no known price: needs {} and cannot be ranked by cost",
                 found.setup.gpu.name,
                 counted(own, "GPU")
             )
         }
-        (Worth::Gpus(_), Worth::Gpus(_)) if !of_job && own > best => {
+        (RankingCost::Gpus(_), RankingCost::Gpus(_)) if !of_job && own > best => {
             format!("takes {} where {}{less}", counted(own, "GPU"), counted_do(best))
         }
         _ => {
@@ -199,15 +203,15 @@ fn counted_do(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serving::sim::{Kept, Metrics, Saturation};
+    use crate::serving::sim::{LimitResult, Metrics, Saturation};
 
-    fn run(limits: Vec<Kept>, goodput_per_s: f64) -> Run {
+    fn run(limits: Vec<LimitResult>, goodput_per_s: f64) -> Run {
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
         Run { metrics, limits, goodput_per_s: Some(goodput_per_s), required: [0.99, 0.0], ..Run::default() }
     }
 
-    fn kept(field: Field, share: f64, at: f64) -> Kept {
-        Kept { field, limit: 0.1, share, at }
+    fn kept(field: Field, share: f64, at: f64) -> LimitResult {
+        LimitResult { field, limit: 0.1, share, at }
     }
 
     #[test]

@@ -59,7 +59,7 @@ struct Cli {
     /// numbers of workers, the cheapest first; a warning says where it ended if there are too many.
     #[arg(long)]
     brute_force: bool,
-    /// Searches with and without bounds, and prints how much dearer the first result is, by what plans are ranked by:
+    /// Searches with and without bounds, and prints how much more expensive the first result is, by what plans are ranked by:
     /// exits with 0 up to 2 %. Prefill and decode apart, if asked for, are compared on their own.
     #[arg(long, conflicts_with_all = ["brute_force", "format"])]
     compare: bool,

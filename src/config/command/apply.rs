@@ -108,7 +108,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let options = flags(&launch.options.join("\n"));
     options.iter().for_each(|option| rest.option(&mut scenario, option));
     rest.unknown.extend(others.map(str::to_owned));
-    rest.unknown.extend(launch.variables.iter().chain(&launch.around.unread).cloned());
+    rest.unknown.extend(launch.variables.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
     let file = flags_given.iter().find(|flag| flag.name == OPTIONS_FILE);
     file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));
@@ -119,7 +119,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
-    rest.around(&mut scenario, &launch.around);
+    rest.apply_manifest(&mut scenario, &launch.manifest);
     rest.bench(&mut scenario, &launch.bench);
     rest.prefixes(&mut scenario, &[flags_given, options].concat());
     rest.issues.extend(rest.too_long(&scenario));

@@ -17,7 +17,7 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
 
 /// What a manifest says of a server beside its command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct ManifestFacts {
     /// Copies of it; `None` if none or several different numbers are given.
     pub replicas: Option<u32>,
     /// The name of the GPU that its nodes have.
@@ -31,8 +31,8 @@ const GPU_LABELS: [&str; 3] =
     ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name"];
 
 /// Reads the lines around a container's command.
-pub fn around(text: &str) -> Around {
-    let mut around = Around::default();
+pub fn manifest(text: &str) -> ManifestFacts {
+    let mut manifest = ManifestFacts::default();
     let (mut copies, mut gpus) = (Vec::new(), Vec::new());
     // A mapping in braces has several on one line.
     let within =
@@ -46,15 +46,15 @@ pub fn around(text: &str) -> Around {
             _ => {}
         }
     }
-    around.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
-    around.gpu = gpus.first().filter(|_| gpus.len() == 1).cloned();
-    if around.replicas.is_none() {
-        around.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
+    manifest.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
+    manifest.gpu = gpus.first().filter(|_| gpus.len() == 1).cloned();
+    if manifest.replicas.is_none() {
+        manifest.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
     }
-    if around.gpu.is_none() {
-        around.unread.extend(gpus.iter().map(|gpu| format!("GPU of the nodes: {gpu}")));
+    if manifest.gpu.is_none() {
+        manifest.unread.extend(gpus.iter().map(|gpu| format!("GPU of the nodes: {gpu}")));
     }
-    around
+    manifest
 }
 
 /// The words of the command, or `None` if the text has no such key. Fails on an unclosed quotation mark.

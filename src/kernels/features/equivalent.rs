@@ -69,12 +69,12 @@ impl Equivalent {
     /// `split_decodes`: decoding sequences next to prompts are totalled separately.
     fn of_batch(sequences: &[Sequences], split_decodes: bool, window: Option<u64>) -> Option<Self> {
         let prompts = sequences.iter().any(|group| !group.decodes());
-        let counted_apart = |group: &Sequences| split_decodes && prompts && group.decodes();
+        let counted_separately = |group: &Sequences| split_decodes && prompts && group.decodes();
         let sum = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
             sequences.iter().map(|group| group.count as f64 * term(group)).sum()
         };
         let own = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
-            sum(&|group| if counted_apart(group) { 0.0 } else { term(group) })
+            sum(&|group| if counted_separately(group) { 0.0 } else { term(group) })
         };
         let past = |group: &Sequences| visible_past(group.past, window) as f64;
         let pairs = |group: &Sequences| causal_pairs(group.new, group.past, window);
@@ -84,7 +84,7 @@ impl Equivalent {
         }
         let new = own(&|group| (group.new as f64).powi(2)) / prompt_tokens;
         let only_decoding = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
-            sum(&|group| if counted_apart(group) { term(group) } else { 0.0 })
+            sum(&|group| if counted_separately(group) { term(group) } else { 0.0 })
         };
         Some(Self {
             tokens: sum(&|group| group.new as f64),

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::{Run, RunOptions, Runner};
 use crate::calibration::{
-    Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
+    Band, Calibration, Comparand, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Support,
     UncertainFigure, Versus, Widths, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{Kept, Stats, in_flight};
+use crate::serving::sim::{LimitResult, Stats, in_flight};
 
 /// The calibration for the models that answered; `None` at the roofline, or for a different model release.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
@@ -38,7 +38,8 @@ pub struct Bands {
 impl Bands {
     /// The probability that measurements of `run` meet all of its limits; `None` without limits.
     pub fn keep(&self, run: &Run) -> Option<f64> {
-        let one = |(kept, band): (&Kept, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
+        let one =
+            |(kept, band): (&LimitResult, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
         // Limits are strongly correlated: all are met about as often as the tightest.
         run.limits.iter().zip(&self.limits).filter_map(one).reduce(f64::min)
     }
@@ -96,12 +97,12 @@ pub struct Calibrated {
     /// Input for comparisons with others.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
-    pub standing: Standing,
+    pub comparand: Comparand,
 }
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
 pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[KnownRun]) -> Option<Versus<'a>> {
-    Some(shipped()?.versus([&one.standing, &other.standing], own, |_| true))
+    Some(shipped()?.versus([&one.comparand, &other.comparand], own, |_| true))
 }
 
 impl Runner {
@@ -141,10 +142,10 @@ impl Runner {
             false => None,
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
-        let calibrated = bands.map(|(bands, standing)| Calibrated {
+        let calibrated = bands.map(|(bands, comparand)| Calibrated {
             factors: posterior.factors(),
             bands,
-            standing,
+            comparand,
             support: calibration.support(&point, &self.own),
             physics,
             without_own,
@@ -199,7 +200,7 @@ fn bands(
     (point, posterior, widths): (&ConfigPoint, &Posterior, Widths),
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
-) -> Option<(Bands, Standing)> {
+) -> Option<(Bands, Comparand)> {
     let of_ttft = [(Observed::Ttft, 1.0)];
     let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = of_e2e(&responses.at);
@@ -260,7 +261,7 @@ fn bands(
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
-    Some((bands, Standing { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
+    Some((bands, Comparand { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
 }
 
 #[cfg(test)]

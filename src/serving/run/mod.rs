@@ -23,7 +23,7 @@ pub use lengths::requests;
 pub use lengths::{from_table, log_normal};
 pub use own::{OwnRuns, weigh};
 pub use power::Power;
-pub use report::{Around, Point, Run};
+pub use report::{Point, PointBands, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 

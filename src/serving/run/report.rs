@@ -7,7 +7,9 @@ use super::{Bands, Power};
 use crate::calibration::Band;
 use crate::config::{Load, Setup, Slos, Start};
 use crate::serving::sim::metrics::ROUNDING;
-use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
+use crate::serving::sim::{
+    LimitResult, Metrics, Outcome, Saturation, Stats, goodput, limit_results, metrics,
+};
 
 /// The run of one load. Rates are for all replicas together, the timeline for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ pub struct Run {
     /// Requests per second that meet all SLOs, if there are any.
     pub goodput_per_s: Option<f64>,
     /// Each SLO separately.
-    pub limits: Vec<Kept>,
+    pub limits: Vec<LimitResult>,
     /// Required shares of requests that meet all SLOs at once, and each separately.
     pub required: [f64; 2],
     /// Times a sequence lost its KV cache and was recomputed.
@@ -64,13 +66,13 @@ pub struct Point {
     pub output_per_s: f64,
     pub saturated: bool,
     /// `None` without calibration.
-    pub bands: Option<Around>,
+    pub bands: Option<PointBands>,
 }
 
 /// 80 % bands of a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Around {
+pub struct PointBands {
     /// Of the means.
     pub ttft: Band,
     pub tpot: Option<Band>,
@@ -107,7 +109,7 @@ impl Run {
             },
             sustained_per_s: one.requests_per_s * replicas,
             goodput_per_s: slos.limits().next().map(|_| goodput(outcome, &slos) * replicas),
-            limits: kept(outcome, &slos),
+            limits: limit_results(outcome, &slos),
             required: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
@@ -147,7 +149,7 @@ impl Run {
 
     /// As a point of a curve, with its bands.
     pub fn point(&self, bands: Option<&Bands>) -> Point {
-        let bands = bands.map(|bands| Around {
+        let bands = bands.map(|bands| PointBands {
             ttft: bands.ttft.mean,
             tpot: bands.tpot.as_ref().map(|tpot| tpot.mean),
             output_per_s: bands.output_per_s,

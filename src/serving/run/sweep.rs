@@ -27,7 +27,7 @@ type Known = (Run, Option<Bands>);
 /// The largest load that met the SLOs, and the smallest that did not.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bracket {
-    kept: Option<f64>,
+    met: Option<f64>,
     missed: Option<f64>,
 }
 
@@ -147,17 +147,17 @@ impl Sweep {
     /// The largest load that met the SLOs with the start of the setup, as on the curve: `None` if not even the smallest
     /// does, or there are no SLOs.
     pub fn largest_as_stated(&self) -> Option<f64> {
-        self.stated.kept
+        self.stated.met
     }
 
     /// The same by [`Runner::for_trial`], if it starts otherwise.
     pub fn largest_ramped(&self) -> Option<f64> {
-        self.ramped?.kept
+        self.ramped?.met
     }
 
     /// The largest load that met the SLOs; for clients and users, starting one after another unless a start was stated.
     pub fn largest(&self) -> Option<f64> {
-        self.largest_ramped().or(self.stated.kept)
+        self.largest_ramped().or(self.stated.met)
     }
 }
 
@@ -165,7 +165,7 @@ impl Bracket {
     /// Records the result of a load.
     fn record(&mut self, run: &Run) {
         match run.meets_limits() {
-            Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
+            Some(true) => self.met = Some(self.met.map_or(run.load, |met| met.max(run.load))),
             Some(false) => self.missed = Some(self.missed.map_or(run.load, |missed| missed.min(run.load))),
             None => {}
         }
@@ -173,21 +173,21 @@ impl Bracket {
 
     /// Halfway between the bounds, unless they are close.
     fn between(&self, kind: Field) -> Option<Load> {
-        let (kept, missed) = (self.kept?, self.missed?);
-        if missed <= kept * (1.0 + PRECISION) {
+        let (met, missed) = (self.met?, self.missed?);
+        if missed <= met * (1.0 + PRECISION) {
             return None;
         }
-        let middle = (kept * missed).sqrt();
+        let middle = (met * missed).sqrt();
         if Load::of(kind, middle).is_rate() {
             return Some(Load::of(kind, middle));
         }
-        let middle = middle.round().max(kept + 1.0).min(missed - 1.0);
-        (middle > kept).then_some(Load::of(kind, middle))
+        let middle = middle.round().max(met + 1.0).min(missed - 1.0);
+        (middle > met).then_some(Load::of(kind, middle))
     }
 
     /// Twice the largest load, as long as every load met the SLOs.
     fn beyond(&self, kind: Field) -> Option<Load> {
-        let more = self.kept.filter(|_| self.missed.is_none())? * 2.0;
+        let more = self.met.filter(|_| self.missed.is_none())? * 2.0;
         (more <= f64::from(MOST_CLIENTS)).then_some(Load::of(kind, more))
     }
 }

@@ -95,10 +95,10 @@ mod tests {
 
     fn said_of(plans: Vec<Plan>, at_peak: bool) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
-        spoken(lead(&answer, at_peak))
+        short_name(lead(&answer, at_peak))
     }
 
-    fn spoken(lead: Block) -> String {
+    fn short_name(lead: Block) -> String {
         match lead.content {
             Content::Text(spans) => spans.into_iter().map(|span| span.text).collect(),
             other => panic!("{other:?}"),
@@ -124,7 +124,7 @@ mod tests {
         let plans = vec![job("one", 8.0, 10_000.0), job("two", 4.0, 900.0)];
         let ranked_by = RankedBy::DollarsPerMillionOutput;
         let answer = Answer { plans, ranked_by, finished: true, ..Answer::default() };
-        let said = spoken(lead(&answer, false));
+        let said = short_name(lead(&answer, false));
         assert!(said.contains("one: $0.22 per million output tokens."), "{said}");
         // Half the price by the hour, and over five times as dear.
         assert!(is_affordable(&answer.plans[0], &answer) && !is_affordable(&answer.plans[1], &answer));
@@ -156,7 +156,7 @@ mod tests {
         let mut equal = plans(6.0);
         equal.insert(2, plan("four", 6.0, Some(0.82)));
         assert!(said(equal).contains("three is 85 %"));
-        let dear = said(plans(60.0));
-        assert!(!dear.contains("three") && dear.contains("61 %"), "{dear}");
+        let costly = said(plans(60.0));
+        assert!(!costly.contains("three") && costly.contains("61 %"), "{costly}");
     }
 }

@@ -42,7 +42,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         None => (means(setup, headline), String::new()),
     };
     let missed: Vec<&Held> = held.iter().filter(|held| held.time > held.limit).collect();
-    let keeps = run.map_or(missed.is_empty(), |run| run.keeps() != Some(false));
+    let keeps = run.map_or(missed.is_empty(), |run| run.meets_limits() != Some(false));
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
     let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
         let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
