@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{GemmChoice, KernelChoice, ProductChoice, VariantChoice};
+use super::kernels::{GemmChoice, GemmSource, KernelChoice, VariantChoice};
 use super::model::{GqaTrait, Model};
 use super::version_defaults::{OlderDeltaRules, OlderExperts};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
@@ -181,7 +181,7 @@ pub struct Engine {
     /// A step with prompts computes the delta rule of all sequences from copies of their states.
     pub copies_states: bool,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.
-    pub products: Vec<ProductChoice>,
+    pub gemm_sources: Vec<GemmSource>,
     /// The kernels of its GEMMs by format of the weights.
     pub gemms: Vec<GemmChoice>,
     pub kernels: Vec<KernelChoice>,

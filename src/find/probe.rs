@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::estimate::Estimate;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
-use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
 use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
 use crate::efficiency::{Ask, UNANSWERED};
@@ -33,16 +33,16 @@ pub struct BoundedLayout {
 
 impl BoundedLayout {
     /// A bound on all of its plans.
-    pub fn worth(&self) -> Worth {
-        self.worth_of(self.least)
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.ranking_cost_of(self.least)
     }
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
-    pub fn worth_of(&self, replicas: u32) -> Worth {
+    pub fn ranking_cost_of(&self, replicas: u32) -> RankingCost {
         let Workload { load, slos, osl, .. } = self.setup.workload;
         match RankedBy::of(load, slos).is_of_job() {
-            true => Worth::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
-            false => Worth::of(&self.setup, replicas),
+            true => RankingCost::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
+            false => RankingCost::of(&self.setup, replicas),
         }
     }
 
@@ -133,8 +133,8 @@ impl Probe {
     }
 
     /// The current bound on its plans.
-    pub fn worth(&self) -> Worth {
-        self.layout.worth_of(self.low.saturating_add(1))
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.layout.ranking_cost_of(self.low.saturating_add(1))
     }
 
     /// Runs one slice: the step times, or one run. `ask` runs the models.
@@ -163,11 +163,11 @@ impl Probe {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
-            self.alone = Some(keeps(&run));
+            self.alone = Some(meets_limits(&run));
             if self.alone == Some(false) {
                 // A lower load would not help. The link holds the whole load.
                 self.nearest = None;
-                run.start = known.apart(1, load).map_or(run.start, |setup| setup.workload.start);
+                run.start = known.for_trial(1, load).map_or(run.start, |setup| setup.workload.start);
                 self.miss(1, run);
                 let text = |broken: &mut Broken| {
                     broken.text = format!("even with one request at a time, {}", broken.text)
@@ -181,7 +181,7 @@ impl Probe {
             Ok(run) => run,
             Err(issue) => return Ok(Slice::Refused(issue)),
         };
-        if keeps(&run) {
+        if meets_limits(&run) {
             self.high = Some((replicas, run));
         } else {
             self.low = replicas;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bound::{Bound, lacks};
 use super::headroom::Headroom;
 use super::pair::Pair;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
 use super::pools::Half;
 use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
@@ -70,7 +70,7 @@ impl Loaded {
         if let Some(run) = fewer.and_then(|fewer| self.runner.shown_trial(fewer, load).ok()) {
             let broken = words::broken(&run, load);
             let broken = if run.saturation.is_some() { words::overloaded(broken) } else { broken };
-            self.one_less = (!keeps(&run)).then_some(broken);
+            self.one_less = (!meets_limits(&run)).then_some(broken);
         }
     }
 }

@@ -45,7 +45,7 @@ pub trait Kernel {
     }
 
     /// The call without its cached tokens, and the time they add to it, where that is known better than learned.
-    fn apart(&self, _launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
+    fn without_cache(&self, _launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
         Ok(None)
     }
 
@@ -242,7 +242,7 @@ impl Op {
     pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Served>, MissingFigure> {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
-        let Some((alone, time)) = self.apart(&launch)? else {
+        let Some((alone, time)) = self.without_cache(&launch)? else {
             return Ok(self.vector(&launch)?.map(|vector| Served { vector, added: None }));
         };
         let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu));

@@ -59,7 +59,7 @@ fn users_do_not_all_start_at_once() {
     let opened =
         ParsedScenario::read(&best.link).predict(&Options::default(), |_| Ok(Efficiencies::Roofline));
     let run = opened.report.and_then(|report| report.run).expect("a run");
-    assert_eq!((run.metrics.ttft, run.keeps()), (best.ttft, Some(true)));
+    assert_eq!((run.metrics.ttft, run.meets_limits()), (best.ttft, Some(true)));
     // Users of sessions likewise.
     let sessions = asked(r#""sessions": "most", "turns": 3, "think_time": 2"#);
     assert!(sessions.answer.plans[0].config["ramp"].as_f64() > Some(8.0), "{:?}", sessions.most);

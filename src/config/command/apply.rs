@@ -108,7 +108,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let options = flags(&launch.options.join("\n"));
     options.iter().for_each(|option| rest.option(&mut scenario, option));
     rest.unknown.extend(others.map(str::to_owned));
-    rest.unknown.extend(launch.variables.iter().chain(&launch.around.unread).cloned());
+    rest.unknown.extend(launch.variables.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
     let file = flags_given.iter().find(|flag| flag.name == OPTIONS_FILE);
     file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));
@@ -119,7 +119,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
-    rest.around(&mut scenario, &launch.around);
+    rest.apply_manifest(&mut scenario, &launch.manifest);
     rest.bench(&mut scenario, &launch.bench);
     rest.prefixes(&mut scenario, &[flags_given, options].concat());
     rest.issues.extend(rest.too_long(&scenario));
@@ -247,14 +247,14 @@ impl Rest {
     /// Degrees of parallelism that several flags determine together.
     fn ranks(&mut self, scenario: &mut Scenario) {
         let experts = scenario.has_experts();
-        let apart = match &*scenario.engine {
+        let attention_ranks = match &*scenario.engine {
             "vllm" => experts,
             _ => self.dp_attention,
         };
         let inside = scenario.engine != "vllm" && self.dp_attention;
         // TensorRT-LLM has as many ranks as GPUs.
         let ranks = if inside && scenario.engine == "trtllm" { scenario.tp } else { self.dp };
-        match (apart, inside) {
+        match (attention_ranks, inside) {
             (false, _) => scenario.replicas = ranks.max(1),
             (true, false) => scenario.dp = ranks,
             // SGLang gives all GPUs as tensor parallel; attention ranks are among them.

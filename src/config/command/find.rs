@@ -1,6 +1,6 @@
 //! Finds the command in a text that starts an engine.
 
-use super::yaml::{self, Around};
+use super::yaml::{self, ManifestFacts};
 
 /// A command that starts an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct LaunchCommand {
     /// Arguments of an accompanying `vllm bench serve`, which loads the server.
     pub bench: Vec<String>,
     /// What a manifest says around the command.
-    pub around: Around,
+    pub manifest: ManifestFacts,
     /// Number of further launches, which are ignored.
     pub others: usize,
 }
@@ -83,7 +83,7 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
             }
         }
     }
-    Ok(found.map(|found| LaunchCommand { options, bench, around: yaml::around(text), ..found }))
+    Ok(found.map(|found| LaunchCommand { options, bench, manifest: yaml::manifest(text), ..found }))
 }
 
 fn lines(word: &str) -> Vec<String> {

@@ -2,10 +2,10 @@
 //! `trtllm-serve ...`, inside `docker run`, a compose file or a Kubernetes manifest.
 
 mod apply;
-mod around;
 mod find;
 mod flags;
 mod formats;
+mod manifest;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -292,7 +292,7 @@ fn the_rules_are_sound() {
         assert_eq!(base, Name::read(&catalog().model(&same.id).unwrap().name).base(), "{}", same.name);
     }
     for base in rules.native.keys() {
-        assert!(KNOWN.iter().any(|known| known.base == *base), "{base}");
+        assert!(NAMED_MODELS.iter().any(|known| known.base == *base), "{base}");
     }
     assert!(rules.tunings.iter().chain(&rules.releases).all(|word| lower(word)));
     assert!(!source().is_empty());
@@ -300,8 +300,8 @@ fn the_rules_are_sound() {
 
 #[test]
 fn two_models_of_the_catalog_share_a_base_only_where_their_shapes_agree() {
-    for one in KNOWN.iter() {
-        for other in KNOWN.iter().filter(|other| other.base == one.base) {
+    for one in NAMED_MODELS.iter() {
+        for other in NAMED_MODELS.iter().filter(|other| other.base == one.base) {
             let (a, b) = (one.model, other.model);
             assert_eq!(
                 (a.hidden, a.layers(), &a.blocks),

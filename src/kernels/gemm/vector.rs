@@ -14,7 +14,7 @@ const MEASURED: &[&[&str]] = &[REFERENCE, &["a40", "rtx-a6000"]];
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct GemmInputs {
     device: DeviceSpec,
     weights: Dtype,
     arch: Arch,
@@ -36,7 +36,7 @@ struct Product {
 /// The vector of one GEMM; `None` if its format, or the engine's GEMMs, have no learned model.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(KernelId::Gemm(kernel)) = launch.kernel else { return Ok(None) };
-    let inputs = Product::new(gemm, kernel, launch)?;
+    let inputs = GemmInputs::new(gemm, kernel, launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
@@ -75,7 +75,7 @@ pub fn rotated_weights(caller: Option<Caller>) -> f64 {
     }
 }
 
-impl Product {
+impl GemmInputs {
     fn new(gemm: &Gemm, kernel: GemmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, caller, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Gemm)?;
@@ -132,7 +132,7 @@ impl Product {
     }
 }
 
-impl Inputs for Product {
+impl Inputs for GemmInputs {
     fn reference(&self) -> f64 {
         self.compute.max(self.memory) + self.shortest()
     }
@@ -142,7 +142,7 @@ impl Inputs for Product {
 const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 256.0), (256.0, 128.0)];
 
 /// Log ratios unless noted.
-const TERMS: &[Term<Product>] = &[
+const TERMS: &[Term<GemmInputs>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),

@@ -54,7 +54,7 @@ impl Kernel for BatchedGemm {
         if kernel == BmmKernel::TrtllmUnnamed && self.weights != Dtype::Bf16 {
             return Ok(None);
         }
-        let inputs = Products::new(self, kernel, launch)?;
+        let inputs = BmmInputs::new(self, kernel, launch)?;
         Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
     }
 
@@ -65,7 +65,7 @@ impl Kernel for BatchedGemm {
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
-struct Products {
+struct BmmInputs {
     device: DeviceSpec,
     arch: Arch,
     kernel: BmmKernel,
@@ -82,7 +82,7 @@ struct Products {
     ideal: f64,
 }
 
-impl Products {
+impl BmmInputs {
     fn new(bmm: &BatchedGemm, kernel: BmmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, Family::MlaBmm)?;
@@ -129,14 +129,14 @@ impl Products {
     }
 }
 
-impl Inputs for Products {
+impl Inputs for BmmInputs {
     fn reference(&self) -> f64 {
         self.compute.max(self.memory) + self.shortest()
     }
 }
 
 /// Log ratios unless noted.
-const TERMS: &[Term<Products>] = &[
+const TERMS: &[Term<BmmInputs>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),

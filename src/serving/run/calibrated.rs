@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{How, Run, Runner};
+use super::{Run, RunOptions, Runner};
 use crate::calibration::{
-    Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
+    Band, Calibration, Comparand, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Support,
     UncertainFigure, Versus, Widths, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{Kept, Stats, in_flight};
+use crate::serving::sim::{LimitResult, Stats, in_flight};
 
 /// The calibration for the models that answered; `None` at the roofline, or for a different model release.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
@@ -38,7 +38,8 @@ pub struct Bands {
 impl Bands {
     /// The probability that measurements of `run` meet all of its limits; `None` without limits.
     pub fn keep(&self, run: &Run) -> Option<f64> {
-        let one = |(kept, band): (&Kept, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
+        let one =
+            |(kept, band): (&LimitResult, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
         // Limits are strongly correlated: all are met about as often as the tightest.
         run.limits.iter().zip(&self.limits).filter_map(one).reduce(f64::min)
     }
@@ -96,12 +97,12 @@ pub struct Calibrated {
     /// Input for comparisons with others.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
-    pub standing: Standing,
+    pub comparand: Comparand,
 }
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
 pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[KnownRun]) -> Option<Versus<'a>> {
-    Some(shipped()?.versus([&one.standing, &other.standing], own, |_| true))
+    Some(shipped()?.versus([&one.comparand, &other.comparand], own, |_| true))
 }
 
 impl Runner {
@@ -116,8 +117,9 @@ impl Runner {
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let steps = self.steps();
-        let run =
-            |factors, in_brief| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let run = |factors, in_brief| {
+            self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps })
+        };
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
@@ -140,10 +142,10 @@ impl Runner {
             false => None,
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
-        let calibrated = bands.map(|(bands, standing)| Calibrated {
+        let calibrated = bands.map(|(bands, comparand)| Calibrated {
             factors: posterior.factors(),
             bands,
-            standing,
+            comparand,
             support: calibration.support(&point, &self.own),
             physics,
             without_own,
@@ -162,9 +164,9 @@ impl Runner {
     /// The calibrated run of a setup under `load`, all of it or as [`Self::in_brief`].
     pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
         let steps = self.steps();
-        let at = |factors| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let at = |factors| self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps });
         let Some(calibration) = self.calibration else { return at(Factors::NONE) };
-        let physics = How { factors: Factors::NONE, in_brief: true, steps: &steps };
+        let physics = RunOptions { factors: Factors::NONE, in_brief: true, steps: &steps };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         at(calibration.posterior(&point, &self.own, |_| true).factors())
@@ -198,7 +200,7 @@ fn bands(
     (point, posterior, widths): (&ConfigPoint, &Posterior, Widths),
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
-) -> Option<(Bands, Standing)> {
+) -> Option<(Bands, Comparand)> {
     let of_ttft = [(Observed::Ttft, 1.0)];
     let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = of_e2e(&responses.at);
@@ -259,7 +261,7 @@ fn bands(
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
-    Some((bands, Standing { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
+    Some((bands, Comparand { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
 }
 
 #[cfg(test)]

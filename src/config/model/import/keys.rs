@@ -61,7 +61,7 @@ fn within(fields: &Fields<'_>, extra: &[&str], path: &str, object: &Value, found
         let inner = format!("{full}.");
         if value.is_object() && fields.asked_within(&inner) {
             within(fields, extra, &inner, value, found);
-        } else if !fields.asked(&full) {
+        } else if !fields.was_read(&full) {
             found.push(format!("`{}`", excerpt(&full)));
         }
     }

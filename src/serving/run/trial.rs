@@ -5,7 +5,7 @@
 //! and others are nearly done. Clients behave like that if they start slowly, so that those who start add little to
 //! those who return.
 
-use super::{How, Run, Runner};
+use super::{Run, RunOptions, Runner};
 use crate::calibration::Factors;
 use crate::config::{Issue, Load, Setup, Start};
 use crate::serving::sim::{Served, Stats};
@@ -21,14 +21,14 @@ struct Answers {
 }
 
 impl Runner {
-    /// One run of `load` over this many replicas of the same layout, by [`Self::apart`]: step times do not depend on their
+    /// One run of `load` over this many replicas of the same layout, by [`Self::for_trial`]: step times do not depend on their
     /// number. If arrivals exceed capacity, capacity is the rate served in this run. It has no timeline and no intervals
     /// between tokens.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        self.corrected(&self.apart(replicas, load)?, load, true)
+        self.corrected(&self.for_trial(replicas, load)?, load, true)
     }
 
     /// A trial to show: if arrivals exceed capacity, that of these replicas is in it.
@@ -44,9 +44,9 @@ impl Runner {
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub fn apart(&self, replicas: u32, load: Load) -> Result<Setup, Issue> {
+    pub fn for_trial(&self, replicas: u32, load: Load) -> Result<Setup, Issue> {
         let setup = Setup { replicas, ..self.setup.clone() };
-        if !self.starts_apart(load) || load.amount() < 2.0 {
+        if !self.ramps_clients(load) || load.amount() < 2.0 {
             return Ok(setup);
         }
         let think = if matches!(load, Load::Sessions(_)) { setup.workload.turns.think_s } else { 0.0 };
@@ -65,8 +65,8 @@ impl Runner {
 
     /// Mean times in a run by physics alone.
     fn answers(&self, setup: &Setup, load: Load) -> Result<Answers, Issue> {
-        let how = How { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
-        let served = self.filled(setup, load, how).map_err(|error| self.issue(load, &error))?;
+        let options = RunOptions { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
+        let served = self.filled(setup, load, options).map_err(|error| self.issue(load, &error))?;
         let mean = |of: fn(&Served) -> f64| {
             Stats::of(served.outcome.requests.iter().map(of)).map_or(0.0, |times| times.mean)
         };
@@ -74,7 +74,7 @@ impl Runner {
     }
 
     /// Whether several clients or users of such a load start differently in a trial than in the setup.
-    pub fn starts_apart(&self, load: Load) -> bool {
+    pub fn ramps_clients(&self, load: Load) -> bool {
         let is_test = self.setup.workload.start != Start::AtOnce || self.setup.workload.requests.is_some();
         let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));
         of_users && !is_test && self.setup.workload.slos.limits().next().is_some()
