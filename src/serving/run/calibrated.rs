@@ -68,17 +68,23 @@ impl Spread {
         for index in (1..all.len()).rev() {
             all[index - 1].high = all[index - 1].high.min(all[index].high);
         }
+        // Nor is a mean above the P99.
+        self.mean.high = self.mean.high.min(self.p99.map_or(f64::INFINITY, |p99| p99.high));
         self
     }
 
-    /// No answer is complete before its first token.
-    fn after(mut self, first: &Self) -> Self {
-        let all = [Some(&mut self.mean), self.p50.as_mut(), self.p90.as_mut(), self.p99.as_mut()];
-        let first = [Some(first.mean), first.p50, first.p90, first.p99];
-        for (all, first) in all.into_iter().zip(first).filter_map(|(all, first)| all.zip(first)) {
+    /// Times to first token and of whole answers: no answer is complete before its first token.
+    fn nested(mut first: Self, mut all: Self) -> (Self, Self) {
+        let (of_first, of_all) = (first.each(), all.each());
+        for (first, all) in of_first.into_iter().zip(of_all).filter_map(|(first, all)| first.zip(all)) {
             all.low = all.low.max(first.low);
+            first.high = first.high.min(all.high);
         }
-        self
+        (first, all)
+    }
+
+    fn each(&mut self) -> [Option<&mut Band>; 4] {
+        [Some(&mut self.mean), self.p50.as_mut(), self.p90.as_mut(), self.p99.as_mut()]
     }
 }
 
@@ -191,7 +197,8 @@ const STEEP: f64 = 2.0;
 /// Whether a run is close enough to saturation that the edges of its bands need runs of their own.
 fn is_steep(responses: &Responses<Run>) -> bool {
     let [prefill, decode, _] = responses.response(0.0, |run| run.metrics.ttft.mean);
-    prefill + decode > STEEP
+    // One may fall while the other rises, if prompts meet differently.
+    prefill.abs() + decode.abs() > STEEP
 }
 
 /// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
@@ -253,10 +260,10 @@ fn bands(
     let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
     let output_per_s = |run: &Run| run.metrics.output_per_s;
     let output = figure(rate, &output_per_s);
-    let first = ttft_spread?;
+    let (ttft_spread, e2e_spread) = Spread::nested(ttft_spread?, e2e_spread?);
     let bands = Bands {
-        e2e: e2e_spread?.after(&first),
-        ttft: first,
+        e2e: e2e_spread,
+        ttft: ttft_spread,
         tpot: tpot_spread,
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
@@ -272,10 +279,24 @@ mod tests {
     fn bands_of_percentiles_do_not_cross() {
         let band = |low, high| Some(Band { low, high, noise_share: 0.5 });
         let mean = Band { low: 2.0, high: 9.0, noise_share: 0.5 };
-        let spread = Spread { mean, p50: band(3.0, 30.0), p90: band(2.0, 40.0), p99: band(4.0, 25.0) };
-        let ordered = spread.in_order();
+        let spread = |mean| Spread { mean, p50: band(3.0, 30.0), p90: band(2.0, 40.0), p99: band(4.0, 25.0) };
+        let ordered = spread(mean).in_order();
         let ends = [ordered.p50, ordered.p90, ordered.p99].map(|band| band.map(|band| (band.low, band.high)));
         assert_eq!(ends, [Some((3.0, 25.0)), Some((3.0, 25.0)), Some((4.0, 25.0))]);
         assert_eq!(ordered.mean, mean);
+        let higher = spread(Band { high: 40.0, ..mean }).in_order();
+        assert_eq!(higher.mean.high, 25.0);
+    }
+
+    #[test]
+    fn the_first_token_is_not_later_than_the_answer() {
+        let spread = |low, high| Spread {
+            mean: Band { low, high, noise_share: 0.5 },
+            p50: None,
+            p90: None,
+            p99: Some(Band { low, high, noise_share: 0.5 }),
+        };
+        let (first, all) = Spread::nested(spread(1.0, 90.0), spread(0.5, 20.0));
+        assert_eq!([first.mean, all.mean].map(|band| (band.low, band.high)), [(1.0, 20.0); 2]);
     }
 }

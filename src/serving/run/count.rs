@@ -31,12 +31,20 @@ impl Runner {
     ) -> Result<ReplicaOutcome, SimError> {
         let mut served = self.served(setup, (load, requests_of(setup, load)), options)?;
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
+        let mut first = None;
         while let Some(count) = more(&served.outcome, setup, load).filter(|_| is_open) {
-            served = match self.served(setup, (load, count), options) {
+            let longer = match self.served(setup, (load, count), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,
             };
+            let shorter = std::mem::replace(&mut served, longer);
+            first.get_or_insert(shorter);
+        }
+        // Times in a queue that grows depend on the length of the run: all such runs have the same.
+        if let (saturation @ Some(_), Some(mut first)) = (served.outcome.saturation, first) {
+            first.outcome.saturation = saturation;
+            return Ok(first);
         }
         Ok(served)
     }
