@@ -243,8 +243,8 @@ fn drafts_are_read_and_their_acceptance_asked_for() {
 }
 
 #[test]
-fn workload_and_gpu_stay() {
-    let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9");
+fn workload_and_gpu_stay_and_no_setting_of_another_server() {
+    let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9&sd=3&sa=2&pw=2");
     let (read, _) = read("vllm serve Qwen/Qwen3-8B", &form.scenario).unwrap();
     assert_eq!(link::encode(&read.unwrap()), "v=1&m=qwen3-8b&g=h200-sxm&isl=77");
 }
