@@ -224,6 +224,16 @@ fn unrecognised_options_are_listed() {
 }
 
 #[test]
+fn a_manifest_without_a_command_says_what_is_read() {
+    let kserve = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nspec:\n  predictor:\n    model:\n      args:\n      - --model_id=Qwen/Qwen3-8B\n";
+    let values = "servingEngineSpec:\n  modelSpec:\n  - name: qwen\n    repository: vllm/vllm-openai\n    modelURL: Qwen/Qwen3-8B\n";
+    for text in [kserve, values] {
+        let (_, issues) = read_link(text).expect(text);
+        assert!(issues.len() == 1 && issues[0].contains("paste the launch command"), "{issues:?}");
+    }
+}
+
+#[test]
 fn drafts_are_read_and_their_acceptance_asked_for() {
     let trtllm = "printf 'speculative_config:\\n  decoding_type: MTP\\n  num_nextn_predict_layers: 2\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --extra_llm_api_options options.yaml";
     for text in [
