@@ -158,7 +158,9 @@ impl Fleet {
         }
         if !self.owned.is_empty() && !types.iter().any(|id| self.owned.contains_key(id)) {
             let owned: Vec<&str> = self.owned.keys().map(|id| gpu_name(id)).collect();
-            refuse(Field::Owned, format!("none of the GPUs to try is owned: only {}", owned.join(", ")));
+            let asked: Vec<&str> = types.iter().map(|id| gpu_name(id)).collect();
+            let (owned, asked) = (owned.join(", "), asked.join(", "));
+            refuse(Field::Owned, format!("you own only {owned}, and the request allows only {asked}"));
         }
         let Some(dollars) = self.dollars else { return };
         let own = base.overrides.price.filter(|_| types.len() == 1);

@@ -11,6 +11,7 @@ use crate::config::inputs::{self, FormGroup, InputKind};
 use crate::config::link::{BY_GPU, Find, Link, VARIES, ungrouped, unknown_name};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, Start, Workload, check, excerpt, json};
+use crate::units::counted;
 
 /// Default number of plans.
 const PLANS: usize = 5;
@@ -103,6 +104,7 @@ impl Request {
         let types = request.types().to_vec();
         let overhead = request.base.overrides.power_overhead.unwrap_or(1.0);
         request.fleet.prices = prices::read(priced, &types, overhead, &mut issues);
+        issues.extend(no_load(&request.base.workload, &stated));
         contradictions(&request, &mut issues);
         if !issues.iter().any(Issue::is_error) {
             issues.extend(of_load(&request));
@@ -225,6 +227,16 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
     runs
 }
 
+/// A warning that the load is the default.
+fn no_load(workload: &Workload, stated: &[Field]) -> Option<Issue> {
+    let is_stated = stated.iter().any(|field| Load::SIZES.contains(field));
+    let text = format!(
+        "no load is given, so plans are for the default, {}: give `rate`, `concurrency` or `sessions`",
+        counted(workload.load.amount(), "client")
+    );
+    (!is_stated).then(|| Issue::warning(workload.load.size(), text))
+}
+
 /// Errors of the model, the load and its limits, whatever the layout.
 fn of_load(request: &Request) -> Vec<Issue> {
     let is_varied = |field| request.values(field).is_some();
@@ -268,8 +280,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     if base.workload.slos.limits().next().is_none() {
         let text = match RankedBy::of(base.workload.load, base.workload.slos).is_of_job() {
             true => {
-                "without a limit on its time, plans are ranked by the cost of the whole job (dollars per million \
-                 output tokens), however long it takes"
+                "without a deadline (`slo_e2e`), plans are ranked by what the whole job costs, however long it takes"
             }
             false => "without a limit on TTFT, TPOT or E2E, every plan that keeps up with the load counts",
         };

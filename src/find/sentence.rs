@@ -62,9 +62,14 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             parsed.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
         }
         if word == amount::EACH {
-            let text = "`each` follows a number of clients or a rate of theirs: write for example `300 users each 10 \
-                        requests/hour`, or the rate of all, `3,000 requests/hour`";
-            parsed.refused.push(text.into());
+            // `1000 daily users each`.
+            let before = lost.last().filter(|(_, to)| *to == from);
+            let before = before.map(|(at, to)| format!(", not `{}`", excerpt(&words.phrase(*at, *to))));
+            parsed.refused.push(format!(
+                "`each` follows a number of clients or a rate of theirs{}: write for example `300 users each 10 \
+                 requests/hour`, or the rate of all, `3,000 requests/hour`",
+                before.unwrap_or_default()
+            ));
         }
         if word == BREAK || FILLERS.contains(&word.as_str()) {
             continue;
@@ -194,6 +199,9 @@ mod tests {
             ("20 rps, $40/day", "`$40/day`"),
             ("20 rps, TTFT 1parsec", "`TTFT 1parsec`"),
             ("20 rps, 300 tok/s", "`300 tok/s`"),
+            ("Qwen3-32B, 50k output tokens/s, h200-sxm", "`50k output tokens/s`"),
+            ("20 rps, output 50k tok/s", "`output 50k tok/s`"),
+            ("1000 daily users each 20 requests/day", "not `1000 daily users`"),
             ("20 rps, 5.5 clients", "`5.5 clients`"),
             ("20 rps on h101", "`h101`"),
             ("20 requests", "`20 requests`"),
@@ -239,6 +247,8 @@ mod tests {
             ("burst of 300 requests", "v=1&bn=300&f=all"),
             ("64 sessions, 12 turns, think time 30s", "v=1&sn=64&tn=12&tt=30&f=all"),
             ("5 rps, 25 tokens/s per user", "v=1&r=5&sp=40&f=all"),
+            ("200 users, 50 tok/s each", "v=1&c=200&sp=20&f=all"),
+            ("200 users each 50 tok/s", "v=1&c=200&sp=20&f=all"),
             ("5 rps, prompts of 3k tokens and answers of 800", "v=1&isl=3000&osl=800&r=5&f=all"),
             ("5 rps, power cap 500 W", "v=1&r=5&f=power_cap~500"),
             ("most sessions on 8 h200-sxm", "v=1&sn=16&f=gpu~h200-sxm~owned~h200-sxm,8~most~yes"),

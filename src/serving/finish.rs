@@ -184,7 +184,7 @@ impl Finisher<'_> {
             count(requests_per_s),
             count(found.served_per_s),
             match setup.prefill {
-                Some(_) => "more workers in the full pool".into(),
+                Some(_) => "more workers in the pool that is full, prefill or decode".into(),
                 None =>
                     format!("at least {} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
             },

@@ -186,7 +186,7 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
     let open = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).filter(|beats| is_open(beats));
     let beats = open.max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
     let [of_form, of_case] = beats.narrowed;
-    let (which, measured) = if of_case >= of_form { (name, case) } else { (NAMES[0], form) };
+    let (which, measured) = if of_case >= of_form { (name, case) } else { ("this configuration", form) };
     let what = format!(
         "To settle {}, measure {which}: {} % of the uncertainty would remain",
         name_of(beats),

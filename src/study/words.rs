@@ -43,12 +43,8 @@ pub fn demand(workload: &Workload) -> String {
 
 /// `1024 tokens in, 512 out`.
 pub fn lengths(workload: &Workload) -> String {
-    let tokens = |mean: Option<f64>| mean.map_or("no".into(), count);
-    format!(
-        "{} tokens in, {} out",
-        tokens(workload.mean_prompt()),
-        tokens(Some(workload.mean_output().into()))
-    )
+    let prompt = workload.mean_prompt().map_or("no tokens".into(), |mean| counted(mean, "token"));
+    format!("{prompt} in, {} out", count(workload.mean_output().into()))
 }
 
 /// The page's name for the id of a model, GPU, engine or format.

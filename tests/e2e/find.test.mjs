@@ -145,7 +145,7 @@ for (const [name, fragment, field, says] of [
   ["a budget below one GPU", `${small}&f=gpu~h100-sxm~budget_dollars~0.1`, "budget_dollars", /less than one GPU/],
   ["a budget that is no number", `${small}&f=budget_gpus~many`, "budget_gpus", /a whole number between/],
   ["a model that fits nowhere", "v=1&m=deepseek-r1&r=1&sp=50&f=gpu~l4,rtx-4090~engine~vllm", "gpu", /lacks/],
-  ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /None of the GPUs to try is owned/],
+  ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /You own only L4, and the request allows only H100 SXM/],
   ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "most", /needs a bound: give Max GPUs/],
   ["a day of two hours", `${small}&f=gpu~l40s~day~1,2`, "day", /24 rates/],
   ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /no default is known: give [A-Z]/],

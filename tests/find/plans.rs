@@ -193,7 +193,7 @@ fn a_job_is_ranked_by_what_all_of_it_costs() {
     let asked = r#""offline": 400, "osl": 128, "engine": "vllm", "gpu": "h100-sxm", "vary": {"tp": [1, 2]}, "pp": 1, "model""#;
     let text = format!(r#"{{{asked}: "llama-3.3-70b-instruct", "weights": "fp8"}}"#);
     let (_, issues) = Request::from_json(&text);
-    assert!(issues.iter().any(|issue| issue.text.contains("cost of the whole job")), "{issues:?}");
+    assert!(issues.iter().any(|issue| issue.text.contains("what the whole job costs")), "{issues:?}");
     let answer = plan(&text);
     let per_million: Vec<f64> =
         answer.plans.iter().filter_map(|plan| plan.dollars_per_million_output).collect();

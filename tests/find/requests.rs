@@ -1,9 +1,22 @@
 //! Requests that cannot be searched, and what they leave open.
 
-use rooflight::config::Field;
-use rooflight::find::Question;
+use rooflight::config::link::Link;
+use rooflight::config::{Field, Issue};
+use rooflight::find::{Question, Request};
 
 use super::{errors, plan, request, small};
+
+#[test]
+fn a_request_without_a_load_says_which_it_takes() {
+    let says = |issues: &[Issue]| issues.iter().any(|issue| issue.text.contains("the default, 16 clients"));
+    let (_, issues) = Request::from_json(r#"{"model": "llama-3.1-8b", "gpu": "h100-sxm"}"#);
+    assert!(says(&issues), "{issues:?}");
+    let (_, issues) = Request::from_json(r#"{"model": "llama-3.1-8b", "concurrency": 16}"#);
+    assert!(!says(&issues), "{issues:?}");
+    // A form shows its load.
+    let (_, issues) = Request::from_link(&Link::read("v=1&f=all").0.expect("a link"));
+    assert!(!says(&issues), "{issues:?}");
+}
 
 #[test]
 fn each_invalid_request_has_an_error_on_its_field() {

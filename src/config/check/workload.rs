@@ -167,13 +167,13 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         if beside < others {
             let needed = if setup.workload.load.is_rate() { setup.max_seqs } else { others };
             let text = format!(
-                "a prompt of {} tokens fits a step of {} only while {} decode. Set the token budget to at least {}",
+                "a prompt of {} tokens fits a step of {} only beside {} in decode. Set the token budget to at least {}",
                 whole(longest),
                 whole(budget),
-                if beside == 0 {
-                    "no other requests".into()
-                } else {
-                    format!("at most {} others", whole(beside))
+                match beside {
+                    0 => "no other requests".into(),
+                    1 => "at most one other".into(),
+                    others => format!("at most {} others", whole(others)),
                 },
                 whole(room(needed)),
             );

@@ -4,7 +4,7 @@ use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
 use super::{Setting, setting};
 use crate::config::names::settle;
-use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Scenario, catalog, excerpt};
+use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Prefill, Scenario, catalog, excerpt};
 use crate::units::{GIB, count};
 
 /// How many unrecognised arguments a warning lists.
@@ -89,6 +89,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
         dp: 1,
         ep: 1,
         replicas: 1,
+        prefill: Prefill::default(),
         weights: None,
         kv: Dtype::Bf16,
         overrides: Overrides { token_budget: None, max_seqs: None, memory_share: None, ..onto.overrides },
@@ -211,12 +212,11 @@ impl Rest {
         }
     }
 
-    /// A command says how many tokens are drafted, never how many are accepted.
+    /// A command says how many tokens are drafted, none unless it says so, but never how many are accepted.
     fn drafts(&self, scenario: &mut Scenario) {
-        let Some(drafted) = self.drafted else { return };
         let drafts = &mut scenario.workload.drafts;
-        drafts.drafted = drafted;
-        if drafts.accepted > f64::from(drafted) {
+        drafts.drafted = self.drafted.unwrap_or(0);
+        if drafts.accepted > f64::from(drafts.drafted) {
             drafts.accepted = 0.0;
         }
     }

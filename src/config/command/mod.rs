@@ -22,7 +22,7 @@ pub use settings::{Setting, setting};
 ///
 /// `None` if the text has no command that starts a known engine. If there is no scenario, the issues hold an error.
 pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>)> {
-    let found = match find::launch(text) {
+    let found = match find::launch(text).and_then(|found| yaml::served(text, found)) {
         Ok(found) => found?,
         Err(fault) => return Some((None, vec![Issue::error(Field::Link, fault)])),
     };

@@ -224,6 +224,16 @@ fn unrecognised_options_are_listed() {
 }
 
 #[test]
+fn a_manifest_without_a_command_says_what_is_read() {
+    let kserve = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nspec:\n  predictor:\n    model:\n      args:\n      - --model_id=Qwen/Qwen3-8B\n";
+    let values = "servingEngineSpec:\n  modelSpec:\n  - name: qwen\n    repository: vllm/vllm-openai\n    modelURL: Qwen/Qwen3-8B\n";
+    for text in [kserve, values] {
+        let (_, issues) = read_link(text).expect(text);
+        assert!(issues.len() == 1 && issues[0].contains("paste the launch command"), "{issues:?}");
+    }
+}
+
+#[test]
 fn drafts_are_read_and_their_acceptance_asked_for() {
     let trtllm = "printf 'speculative_config:\\n  decoding_type: MTP\\n  num_nextn_predict_layers: 2\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --extra_llm_api_options options.yaml";
     for text in [
@@ -243,8 +253,8 @@ fn drafts_are_read_and_their_acceptance_asked_for() {
 }
 
 #[test]
-fn workload_and_gpu_stay() {
-    let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9");
+fn workload_and_gpu_stay_and_no_setting_of_another_server() {
+    let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9&sd=3&sa=2&pw=2");
     let (read, _) = read("vllm serve Qwen/Qwen3-8B", &form.scenario).unwrap();
     assert_eq!(link::encode(&read.unwrap()), "v=1&m=qwen3-8b&g=h200-sxm&isl=77");
 }

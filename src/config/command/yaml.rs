@@ -57,6 +57,21 @@ pub fn manifest(text: &str) -> ManifestFacts {
     manifest
 }
 
+/// The launch found in a text.
+///
+/// # Errors
+/// If the text is a manifest that starts its server in another way: by a runtime's name, or from a chart's values.
+pub fn served<T>(text: &str, found: Option<T>) -> Result<Option<T>, String> {
+    let begins = |key: &str| text.lines().any(|line| line.trim_start().starts_with(key));
+    // Values of vLLM's production stack name an image too, but no command.
+    match begins("modelSpec:") || found.is_none() && begins("apiVersion:") {
+        true => Err("no container here starts vLLM, SGLang or TensorRT-LLM with a command (a KServe runtime and a chart's \
+                     values are not read): paste the launch command, such as `vllm serve MODEL`"
+            .into()),
+        false => Ok(found),
+    }
+}
+
 /// The words of the command, or `None` if the text has no such key. Fails on an unclosed quotation mark.
 pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
     let lines: Vec<&str> =

@@ -80,6 +80,7 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     let number = words.number()?;
     match words.next_as(Unit::of)? {
         Unit::Requests(each) => by_all(number * each, parsed),
+        Unit::TokenRate => set(number, Unit::Speed, parsed),
         _ => None,
     }
 }
@@ -113,7 +114,7 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         let number = words.number()?;
         match unit {
             Unit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
-            _ => drop(words.next_if(&TOKENS)),
+            _ => length(words)?,
         }
         return set(number, unit, parsed);
     };
@@ -129,8 +130,9 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         Unit::Clients => {
             words.next_if(&["requests", "clients", "users"]);
         }
-        Unit::Prompt | Unit::Output => drop(words.next_if(&TOKENS)),
+        Unit::Prompt | Unit::Output => length(words)?,
         Unit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
+        Unit::TokenRate if words.next_if(&[EACH]) => return set(number, Unit::Speed, parsed),
         // `99 % of requests`.
         Unit::Percent => {
             words.skip();
@@ -144,6 +146,13 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         _ => {}
     }
     set(number, unit, parsed)
+}
+
+/// `tokens` after a length; `None` before `tokens/s`, which makes the number a rate.
+fn length(words: &mut Words) -> Option<()> {
+    let is_rate = words.peek().and_then(Unit::of) == Some(Unit::TokenRate);
+    words.next_if(&TOKENS);
+    (!is_rate).then_some(())
 }
 
 /// The load for prompts that all arrive at once.
@@ -201,7 +210,7 @@ fn set(number: f64, unit: Unit, parsed: &mut Parsed) -> Option<Field> {
             workload.set_mean_output(count.map(f64::from));
             return count.map(|_| Field::Osl);
         }
-        Unit::Time(_) | Unit::Tokens | Unit::Other => return None,
+        Unit::Time(_) | Unit::Tokens | Unit::TokenRate | Unit::Other => return None,
     };
     workload.load = load;
     Some(Field::Load)

@@ -18,9 +18,8 @@ const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
 const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
 pub const TOKENS: [&str; 2] = ["tokens", "token"];
-/// Units of each user's reading speed.
-const SPEEDS: [&str; 6] =
-    ["tokens/s/user", "tokens/second/user", "token/s/user", "tok/s/user", "tps/user", "tokens/sec/user"];
+/// Units of a rate of tokens: of each user's reading speed, if they say so.
+const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps", "tokens/sec"];
 
 /// What a number before a word means.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +39,8 @@ pub enum Unit {
     Percent,
     /// Tokens per second of a user.
     Speed,
+    /// Tokens per second of nobody named.
+    TokenRate,
     Turns,
     /// Depends on what is stated later, if anything.
     Tokens,
@@ -63,7 +64,8 @@ impl Unit {
             (_, Some(time)) if REQUESTS.contains(&what) => Self::Requests(1.0 / seconds(time)?),
             (_, Some(time)) if SESSIONS.contains(&what) => Self::SessionRate(1.0 / seconds(time)?),
             ("%", _) => Self::Percent,
-            _ if SPEEDS.contains(&word) => Self::Speed,
+            _ if SPEEDS.contains(&word) => Self::TokenRate,
+            _ if word.strip_suffix("/user").is_some_and(|rate| SPEEDS.contains(&rate)) => Self::Speed,
             ("turns", None) => Self::Turns,
             ("ms" | "milliseconds", _) => Self::Time(1.0),
             _ if is(&CLIENTS) => Self::Clients,

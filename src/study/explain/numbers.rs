@@ -194,7 +194,7 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
         ));
     }
     let per_gpu = tokens(headline.output_per_s_per_gpu);
-    lines.push(format!("Per GPU: {output} / {} GPUs = {per_gpu}", decimal(gpus(setup))));
+    lines.push(format!("Per GPU: {output} / {} = {per_gpu}", counted(gpus(setup), "GPU")));
     let total = tokens(headline.total_per_s);
     lines.push(format!("Input and output: requests × tokens of prompt and output = {total}"));
     fold("throughput", format!("Output {output}"), lines)
@@ -272,7 +272,9 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     }
     if accuracy.closed_loops("gpu", &setup.gpu.id).is_none() {
         let gpu = &setup.gpu.name;
-        blocks.push(Block::text(format!("No run was measured on {gpu}: the error there is unknown.")));
+        blocks.push(Block::text(format!(
+            "No closed-loop run was measured on {gpu}: the error of its TTFT and TPOT is unknown."
+        )));
     }
     Block::fold("trust", "Error of such predictions", blocks)
 }

@@ -33,7 +33,7 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
     let mut text = match (rank(best), best.dollars_per_million_total) {
         (Some(cost), Some(total)) => format!(
-            ": {} {unit}{peak}{}. An API that charges less than {} per million tokens (input and output) is cheaper at {load}.",
+            ": {} {unit}{peak}{}. An API that charges less than {} per million tokens, input and output together, is cheaper at {load}.",
             Dollars(cost).print(),
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),

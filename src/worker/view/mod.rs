@@ -14,7 +14,7 @@ use crate::config::{Load, Setup, Start};
 use crate::serving::run::{Commands, Run};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Fact, Row};
-use crate::units::{Seconds, count, decimal, percent};
+use crate::units::{Seconds, count, counted, decimal, percent};
 
 /// Height of a row of charts, in CSS pixels.
 const HEIGHT: u32 = 224;
@@ -189,8 +189,8 @@ fn timeline_words(run: &Run) -> String {
     let most = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
     let (running, waiting) = (most(&run.timeline.running), most(&run.timeline.waiting));
     format!(
-        "Peaks: {} requests running, {} waiting, KV cache {} full.",
-        count(running),
+        "Peaks: {} running, {} waiting, KV cache {} full.",
+        counted(running, "request"),
         count(waiting),
         percent(most(&run.timeline.kv)),
     )

@@ -73,6 +73,9 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     let separate = separate.map_err(|text| one(format!("hf_quant_config.json: {text}")))?;
     let text = language_part(&top);
     let (model_type, listed) = family_of(&top, text).map_err(one)?;
+    if let Some(reason) = refusals::no_text(&top) {
+        return Err(one(reason));
+    }
     let refused = |what: String| {
         let known = if listed.is_some() { "with" } else { "is not supported;" };
         one(format!("`model_type` {model_type} {known} {what}: not covered by this release"))

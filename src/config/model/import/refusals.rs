@@ -12,7 +12,7 @@ use crate::units::decimal;
 /// `top` is the whole file and `text` the language model's part of it.
 pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<String> {
     // Each of these alone is reason enough.
-    if let Some(reason) = not_a_decoder(top).or_else(|| sparse_attention(text, family)) {
+    if let Some(reason) = encoder_decoder(top).or_else(|| sparse_attention(text, family)) {
         return vec![reason];
     }
     let mixers = family.map(|family| family.mixers);
@@ -31,15 +31,19 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&Family>) -> Vec<Stri
     found
 }
 
-fn not_a_decoder(top: &Value) -> Option<String> {
-    if top["is_encoder_decoder"] == true {
-        return Some("encoder-decoder (`is_encoder_decoder`)".into());
-    }
+fn encoder_decoder(top: &Value) -> Option<String> {
+    (top["is_encoder_decoder"] == true).then(|| "encoder-decoder (`is_encoder_decoder`)".into())
+}
+
+/// What an encoder or a classifier is refused with, whatever else its family has.
+pub fn no_text(top: &Value) -> Option<String> {
     let name = top["architectures"][0].as_str()?;
     // The last is ChatGLM's.
     let generating = ["ForCausalLM", "ForConditionalGeneration", "LMHeadModel", "GLMModel"];
     let generates = generating.iter().any(|end| name.ends_with(end));
-    (!generates).then(|| format!("no text generation (`architectures` is {})", excerpt(name)))
+    (!generates).then(|| {
+        format!("`architectures` is {}: only models that generate text are supported", excerpt(name))
+    })
 }
 
 /// Kinds of sparse attention outside the family. Latent attention with an indexer is supported.
