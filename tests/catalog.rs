@@ -12,6 +12,7 @@ const ENGINES: &str = include_str!("../static/catalog/engines.json");
 const CONSTANTS: &str = include_str!("../static/catalog/constants.json");
 const PRICES: &str = include_str!("../static/catalog/prices.json");
 const OPTIONS: &str = include_str!("../static/catalog/options.json");
+const LAUNCH: &str = include_str!("../static/catalog/launch.json");
 const MODELS: &str = include_str!("../static/catalog/models.json");
 const COLLECTIVES: &str = include_str!("../static/catalog/collectives.json");
 
@@ -181,6 +182,7 @@ fn every_figure_has_a_source_or_a_reason() {
         ("collectives.json", COLLECTIVES),
         ("prices.json", PRICES),
         ("options.json", OPTIONS),
+        ("launch.json", LAUNCH),
     ] {
         let file: Value = serde_json::from_str(text).expect(name);
         let sources = file["sources"].as_object().expect(name);

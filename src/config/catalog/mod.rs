@@ -147,6 +147,9 @@ pub fn prices() -> &'static PriceList {
 /// KV cache, then GPU ids.
 pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measured.txt"));
 
+/// The GPUs whose measurements trained each family's model, from `measured.json`.
+pub const TRAINED_ON: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/trained.rs"));
+
 /// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));
 

@@ -63,13 +63,7 @@ impl Calls<'_> {
     }
 
     pub(super) fn mla(&mut self, mla: &model::Mla, count: u64, batch: &Batch) {
-        let heads = LatentHeads {
-            heads: u64::from(mla.heads).div_ceil(u64::from(self.layout.tp)),
-            latent: u64::from(mla.latent),
-            rope: u64::from(mla.rope),
-            nope: u64::from(mla.nope),
-            value: u64::from(mla.value),
-        };
+        let heads = LatentHeads::of(mla, u64::from(mla.heads).div_ceil(u64::from(self.layout.tp)));
         if self.layout.latent_blocks || mla.indexer.is_some() {
             self.latent_blocks(mla, heads, count, batch);
         } else {
@@ -95,10 +89,9 @@ impl Calls<'_> {
                 kv: self.layout.kv,
             };
             let block: Op = match mla.indexer {
-                Some(model::Indexer { heads, head_dim, topk, borrowed }) => {
-                    let [heads, head_dim, topk] = [heads, head_dim, topk].map(u64::from);
-                    let indexer = Indexer { heads, head_dim, topk };
-                    SparseModule { module, indexer, indexes: borrowed != Some(true) }.into()
+                Some(of) => {
+                    let indexes = of.borrowed != Some(true);
+                    SparseModule { module, indexer: Indexer::of(of), indexes }.into()
                 }
                 None => module.into(),
             };

@@ -4,13 +4,10 @@ use super::Gemm;
 use crate::config::catalog::numbers::gemm::constants;
 use crate::config::kernels::{Caller, GemmKernel, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
+use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
-
-/// GPUs of the reference source, and two measured by other sources.
-const MEASURED: &[&[&str]] = &[REFERENCE, &["a40", "rtx-a6000"]];
+pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]) };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

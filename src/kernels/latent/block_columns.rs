@@ -8,15 +8,8 @@ use crate::config::{Arch, Dtype};
 use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
 use crate::kernels::{FamilySpec, Phase};
 
-pub const DENSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), measured: &[DENSE_MEASURED] };
-pub const SPARSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), measured: &[SPARSE_MEASURED] };
-
-/// GPUs of the reference source on which whole blocks were measured, dense and sparse.
-const DENSE_MEASURED: &[&str] =
-    &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm", "l40s", "rtx-pro-6000-server"];
-const SPARSE_MEASURED: &[&str] = &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm"];
+pub const DENSE_BLOCK: FamilySpec = FamilySpec { version: 1, columns: || names(DENSE_COLUMNS) };
+pub const SPARSE_BLOCK: FamilySpec = FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS) };
 
 pub const DENSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, DENSE];
 pub const SPARSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, SPARSE];
