@@ -149,9 +149,4 @@ impl Case {
             format!("{}{with}", if meets { "Yes" } else { "No" })
         })
     }
-
-    /// Dollars per hour for all its GPUs, if the price is known.
-    pub fn dollars_per_hour(&self) -> Option<f64> {
-        self.setup()?.dollars_per_hour()
-    }
 }

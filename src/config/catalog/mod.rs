@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic};
-pub use constants::{Constant, Listed, Physics, Recorded, physics};
+pub use constants::{Constant, Physics, Recorded, physics};
 pub use offered::{Offered, offered};
 
 use super::objects::from_json;

@@ -1,6 +1,7 @@
 //! Measured latent attention: the kernel, the batched GEMMs around it, and dense and sparse blocks.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -9,27 +10,26 @@ use super::attention::past;
 use super::siblings::point;
 use super::visit::{RowSource, visit, visit_siblings};
 use crate::config::model::{Attention, Mla};
-use crate::config::{Dtype, catalog};
+use crate::config::{Dtype, Model, catalog};
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{
-    BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
+    BatchedGemm, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
 };
 
-/// The model whose shapes the tables of kernels have, which name none.
-const OF_KERNELS: &str = "deepseek-ai/DeepSeek-V3";
-
-/// The attention of a catalog model, with its hidden width.
-fn published(name: &str) -> Result<(&'static Mla, u64), String> {
-    let model = catalog().models.models.iter().find(|model| model.name == name);
-    let latent = model.and_then(|model| {
+/// The latent attention of the catalog's models and their hidden size, by published name.
+static MODELS: LazyLock<HashMap<&str, (&Mla, u64)>> = LazyLock::new(|| {
+    let of = |model: &'static Model| {
         let mla = model.attentions().find_map(|attention| match attention {
             Attention::Mla(mla) => Some(mla),
             _ => None,
-        });
-        Some((mla?, u64::from(model.hidden)))
-    });
-    latent.ok_or_else(|| format!("no shape of {name}"))
-}
+        })?;
+        Some((model.name.as_str(), (mla, u64::from(model.hidden))))
+    };
+    catalog().models.models.iter().filter_map(of).collect()
+});
+
+/// The tables of kernels without a model are of this one.
+const DEEPSEEK: &str = "deepseek-ai/DeepSeek-V3";
 
 #[derive(Deserialize)]
 struct Row<'t> {
@@ -66,7 +66,7 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
             return Err(format!("latent attention in {dtype} over {kv_dtype}"));
         };
         let sequences = vec![Sequences { count: batch, new: q_len, past: past(q_len, kv_len, step)? }];
-        let heads = LatentHeads::of(published(OF_KERNELS)?.0, heads);
+        let heads = LatentHeads::of(MODELS[DEEPSEEK].0, heads);
         Ok((math, Op::LatentAttention(LatentAttention { phase, sequences, heads, kv, reach: None }), run))
     })
 }
@@ -84,11 +84,11 @@ struct BmmRow<'t> {
 pub(super) fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |run, BmmRow { stage, dtype, tokens, heads }| {
         let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
-        let LatentHeads { latent, nope, value, .. } = LatentHeads::of(published(OF_KERNELS)?.0, heads);
+        let LatentHeads { latent, nope, value, .. } = LatentHeads::of(MODELS[DEEPSEEK].0, heads);
         let (n, k) = match stage {
             "pre" | "mla_gen_pre" => (latent, nope),
             "post" | "mla_gen_post" => (value, latent),
-            other => return Err(format!("batched GEMMs of stage {other}")),
+            other => return Err(format!("batched products of stage {other}")),
         };
         let bmm = BatchedGemm { count: heads, m: tokens, n, k, weights };
         Ok((weights, Op::BatchedGemm(bmm), run))
@@ -125,7 +125,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
     let shared = |run: &RowSource, row: &BlockRow| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];
         let sizes = [row.batch, row.heads, row.q_len];
-        let hidden = published(row.model).ok().map(|(_, hidden)| hidden);
+        let hidden = MODELS.get(row.model).map(|(_, hidden)| hidden);
         point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, row.step, hidden))
     };
     visit_siblings(table, visitor, shared, |run, row| {
@@ -133,20 +133,19 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
         let [Some(math), Some(kv), Some(weights)] = formats else {
             return Err(format!("a block in {} over {}", row.gemm_dtype, row.kv_dtype));
         };
-        let (mla, hidden) = published(row.model)?;
+        let (mla, hidden) = MODELS.get(row.model).ok_or_else(|| format!("no shape of {}", row.model))?;
         let past = past(row.q_len, row.kv_len, row.past_kv.or(row.step))?;
         let module = LatentModule {
             phase,
             sequences: vec![Sequences { count: row.batch, new: row.q_len, past }],
             heads: LatentHeads::of(mla, row.heads),
-            hidden,
+            hidden: *hidden,
             query_rank: u64::from(mla.query_rank.unwrap_or(0)),
             weights,
             kv,
         };
         let op = if row.is_sparse() {
-            let indexer =
-                mla.indexer.map(Indexer::of).ok_or_else(|| format!("{} has no indexer", row.model))?;
+            let indexer = mla.indexer.ok_or_else(|| format!("no indexer of {}", row.model))?.into();
             Op::SparseModule(SparseModule { module, indexer, indexes: indexes(&run.kernel) })
         } else {
             Op::LatentModule(module)

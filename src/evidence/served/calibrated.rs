@@ -57,12 +57,11 @@ impl LeaveOut {
     }
 }
 
-/// A run to predict: its calibration point, and the physics' prediction.
+/// A run to predict, and its calibration point.
 pub struct RunPoint<'a> {
     pub case: &'a ServedCase,
     pub run: &'a ServedRun,
     pub hosted: Hosted<'a>,
-    pub physics: Times,
     pub in_flight: f64,
 }
 

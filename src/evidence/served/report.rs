@@ -167,7 +167,7 @@ fn compare(
     let (physics, in_flight) = run.simulate(&hosted, 1.0)?;
     let mut calibrated = BTreeMap::new();
     if let Some(calibration) = shipped() {
-        let place = RunPoint { case, run, hosted, physics, in_flight };
+        let place = RunPoint { case, run, hosted, in_flight };
         for leave in leaves {
             calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
         }

@@ -4,7 +4,7 @@ use super::{Calls, ElementwiseKind, phases};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{
-    Attention, BatchedGemm, Collective, Gemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase,
+    Attention, BatchedGemm, Collective, Gemm, LatentAttention, LatentHeads, LatentModule, Op, Phase,
     Sequences, SparseModule, tokens,
 };
 use crate::units::Bytes;
@@ -89,9 +89,9 @@ impl Calls<'_> {
                 kv: self.layout.kv,
             };
             let block: Op = match mla.indexer {
-                Some(of) => {
-                    let indexes = of.borrowed != Some(true);
-                    SparseModule { module, indexer: Indexer::of(of), indexes }.into()
+                Some(indexer) => {
+                    let indexes = indexer.borrowed != Some(true);
+                    SparseModule { module, indexer: indexer.into(), indexes }.into()
                 }
                 None => module.into(),
             };

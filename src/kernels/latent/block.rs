@@ -2,8 +2,7 @@
 
 use super::INDEX_SCALE_BYTES;
 use super::{AttendedSpan, BatchedGemm, Form, LatentHeads, attention, block_vector, point, shape};
-use crate::config::model;
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure, model};
 use crate::kernels::{CallPoint, Count, Family, Gemm, Kernel, Launch, Phase, Sequences};
 use crate::units::{Bytes, Flops};
 
@@ -31,9 +30,9 @@ pub struct Indexer {
     pub topk: u64,
 }
 
-impl Indexer {
-    pub fn of(model::Indexer { heads, head_dim, topk, .. }: model::Indexer) -> Self {
-        let [heads, head_dim, topk] = [heads, head_dim, topk].map(u64::from);
+impl From<model::Indexer> for Indexer {
+    fn from(of: model::Indexer) -> Self {
+        let [heads, head_dim, topk] = [of.heads, of.head_dim, of.topk].map(u64::from);
         Self { heads, head_dim, topk }
     }
 }

@@ -57,7 +57,7 @@ pub struct LatentHeads {
 }
 
 impl LatentHeads {
-    /// Of a model's attention, with `heads` of them on this rank.
+    /// Those of a model, with this many on the rank.
     pub fn of(mla: &Mla, heads: u64) -> Self {
         let [latent, rope, nope, value] = [mla.latent, mla.rope, mla.nope, mla.value].map(u64::from);
         Self { heads, latent, rope, nope, value }
