@@ -50,8 +50,8 @@ pub trait Kernel {
         Ok(None)
     }
 
-    /// The time of a call without a model, if a closed form was fitted to measured calls of its kind.
-    fn closed_form(&self, _gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+    /// The time of a call of `engine` without a model, if there is a closed form for its kind.
+    fn closed_form(&self, _gpu: &Gpu, _engine: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         Ok(None)
     }
 

@@ -267,7 +267,7 @@ impl PlannedCall {
             None if matches!(self.call.op, Op::Scores(_)) => {
                 KernelTime::scores(&self.count, ideal, &setup.gpu).ok()
             }
-            None => match self.call.op.closed_form(&setup.gpu).ok()? {
+            None => match self.call.op.closed_form(&setup.gpu, &setup.engine).ok()? {
                 Some(time) => Some(KernelTime::closed_form(&self.count, ideal, time)),
                 None => KernelTime::streaming(&self.count, ideal, &setup.gpu).ok(),
             },

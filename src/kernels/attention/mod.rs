@@ -92,7 +92,7 @@ impl Kernel for Attention {
         cached::without_cache(self, launch.gpu).map(|(alone, added)| Some((alone.into(), added)))
     }
 
-    fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+    fn closed_form(&self, gpu: &Gpu, _: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         if gpu.arch == Arch::Xe2 { closed::time(self, gpu).map(Some) } else { Ok(None) }
     }
 

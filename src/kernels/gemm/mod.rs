@@ -75,7 +75,7 @@ impl Kernel for Gemm {
         if launch.gpu.arch.is_nvidia() { vector::of(self, launch) } else { Ok(None) }
     }
 
-    fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+    fn closed_form(&self, gpu: &Gpu, _: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         if gpu.arch.is_nvidia() { Ok(None) } else { closed::time(self, gpu).map(Some) }
     }
 

@@ -57,6 +57,8 @@ impl Replica<'_> {
         let steps = steps.min(begun_within(room, seconds));
         let last = decided + seconds * (steps - 1) as f64;
         self.pace = seconds;
+        let decoding: u32 = self.scheduled(0).map(|rank| rank.decoding).sum();
+        self.stream.send(decided + seconds, seconds, steps, decoding);
         self.joules += joules * steps as f64;
         self.steps += steps;
         (self.began, self.now, self.stages[0]) = (last, last + seconds, last + seconds);
