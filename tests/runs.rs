@@ -3,8 +3,10 @@
 mod support;
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
-use rooflight::serving::report::Headline;
+use rooflight::config::{
+    Bin, Drafts, Field, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check,
+};
+use rooflight::serving::report::{Headline, Report};
 use rooflight::serving::run::{Run, Sweep};
 use rooflight::serving::{finish, plan};
 
@@ -27,9 +29,22 @@ fn run(setup: &Setup) -> Run {
     runner(setup).run(setup.workload.load).expect("it can be served")
 }
 
-fn headline(setup: &Setup) -> Headline {
+fn report(setup: &Setup) -> Report {
     let (plan, rows) = plan(setup).expect("the catalog has every figure");
-    finish(&plan, &flat(&rows)).and_then(|report| report.headline).expect("it fits")
+    finish(&plan, &flat(&rows)).expect("every question is answered")
+}
+
+fn headline(setup: &Setup) -> Headline {
+    report(setup).headline.expect("it fits")
+}
+
+#[test]
+fn an_api_server_that_limits_the_load_is_named() {
+    let warned = |load| {
+        let issues = report(&setup("vllm", 8, 1, load, Slos::default())).issues;
+        issues.iter().any(|issue| issue.field == Field::Engine)
+    };
+    assert!(!warned(Load::Concurrency(1)) && warned(Load::Concurrency(256)));
 }
 
 #[test]

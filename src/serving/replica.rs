@@ -90,7 +90,7 @@ pub fn decodes_eagerly(setup: &Setup) -> bool {
 }
 
 /// Time the API server spends on a request before it takes the next.
-fn frontend(host: &HostTime) -> Seconds {
+pub(super) fn frontend(host: &HostTime) -> Seconds {
     Seconds::from_micros(host.frontend_us.0.unwrap_or(0.0))
 }
 
