@@ -1,6 +1,7 @@
 //! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
 //! * gpus.json and engines.json without sources and published peaks
+//! * families.json and reports.json without what is for readers
 //! * models.json without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
@@ -28,6 +29,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("numbers.rs"),
         numbers(&constants).ok_or("constants.json: a constant has no number")?,
     )?;
+    for file in ["families.json", "reports.json"] {
+        let mut records: Value = serde_json::from_str(&read(file)?)?;
+        leave_out_remarks(&mut records);
+        fs::write(out.join(file), records.to_string())?;
+    }
     let lengths: Value = serde_json::from_str(&read("lengths.json")?)?;
     let quantiles = ["prompts", "outputs"].map(|of| lengths["sharegpt"][of].to_string());
     fs::write(out.join("share_gpt.rs"), format!("[&{}, &{}]", quantiles[0], quantiles[1]))?;
@@ -42,6 +48,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let popular: Value = serde_json::from_str(&read("popular.json")?)?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
+}
+
+/// What records say for readers alone.
+fn leave_out_remarks(records: &mut Value) {
+    if let Some(of) = records.as_object_mut() {
+        of.retain(|key, _| key != "source" && key != "about");
+        of.values_mut().for_each(leave_out_remarks);
+    }
 }
 
 /// What a form shows of each engine.

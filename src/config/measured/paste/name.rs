@@ -1,9 +1,10 @@
 //! The meaning of a report's line, by its name.
 
-use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::against::Fact;
 use super::dialects::Dialect;
@@ -39,15 +40,16 @@ pub enum Name {
 /// What tools call the figures of a report; names are in lower case, without units.
 #[derive(Debug, Deserialize)]
 pub struct Reports {
-    metrics: BTreeMap<String, Metric>,
-    facts: BTreeMap<String, Fact>,
+    /// Ids by name: of metrics, and of what else a run states.
+    metrics: Map<String, Value>,
+    facts: Map<String, Value>,
     /// Words in the names of lines that are not used, and whole names of such lines.
     unused_words: Vec<String>,
     unused_names: Vec<String>,
     means: Vec<String>,
     medians: Vec<String>,
     /// Units of time in milliseconds.
-    milliseconds: BTreeMap<String, f64>,
+    milliseconds: Map<String, Value>,
     rates: Vec<String>,
     pub dialects: Vec<Dialect>,
 }
@@ -55,7 +57,7 @@ pub struct Reports {
 /// `static/catalog/reports.json`.
 pub fn reports() -> &'static Reports {
     static REPORTS: LazyLock<Reports> = LazyLock::new(|| {
-        let read = from_json(include_str!("../../../../static/catalog/reports.json"));
+        let read = from_json(include_str!(concat!(env!("OUT_DIR"), "/reports.json")));
         read.unwrap_or_else(|fault| panic!("static/catalog/reports.json: {fault}: a test reads it"))
     });
     &REPORTS
@@ -64,16 +66,16 @@ pub fn reports() -> &'static Reports {
 pub fn of(text: &str, statistic: Statistic) -> Name {
     let known = reports();
     let (words, unit) = parts(text);
-    if let Some(fact) = known.facts.get(&words.join(" ")) {
+    if let Some(fact) = meant(&known.facts, &words.join(" ")) {
         return match statistic {
             Statistic::Median => Name::Unused,
-            _ => Name::Stated(*fact),
+            _ => Name::Stated(fact),
         };
     }
     let is_statistic = |word: &&str| [&known.means, &known.medians].iter().any(|names| has(names, word));
     let rest: Vec<&str> = words.iter().map(String::as_str).filter(|word| !is_statistic(word)).collect();
     let rest = rest.join(" ");
-    let Some(&metric) = known.metrics.get(&rest) else {
+    let Some(metric) = meant::<Metric>(&known.metrics, &rest) else {
         let percentile = |word: &str| word.strip_prefix('p').is_some_and(|of| of.parse::<f64>().is_ok());
         let unused = words.iter().any(|word| has(&known.unused_words, word) || percentile(word));
         return if unused || has(&known.unused_names, &rest) { Name::Unused } else { Name::Unknown };
@@ -91,6 +93,11 @@ pub fn of(text: &str, statistic: Statistic) -> Name {
     Name::Measured { metric, median, scale: scale(metric, unit.as_deref()) }
 }
 
+/// What a name stands for.
+fn meant<T: FromStr>(known: &Map<String, Value>, name: &str) -> Option<T> {
+    known.get(name)?.as_str()?.parse().ok()
+}
+
 fn has(names: &[String], name: &str) -> bool {
     names.iter().any(|known| known == name)
 }
@@ -99,8 +106,8 @@ fn scale(metric: Metric, unit: Option<&str>) -> Result<f64, &'static str> {
     match (metric.is_time(), unit) {
         (true, None) => Err("it has no unit: expected ms or s"),
         (true, Some(unit)) => {
-            let known = reports().milliseconds.get(unit);
-            known.copied().ok_or("unknown unit: expected ms or s")
+            let known = reports().milliseconds.get(unit).and_then(Value::as_f64);
+            known.ok_or("unknown unit: expected ms or s")
         }
         (false, Some(unit)) if !has(&reports().rates, unit) => {
             Err("unknown unit: expected tokens or requests per second of the whole system")
@@ -129,4 +136,17 @@ fn parts(text: &str) -> (Vec<String>, Option<String>) {
         unit = words.pop_if(|last| reports().milliseconds.contains_key(last));
     }
     (words, unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_means_something_known() {
+        let Reports { metrics, facts, milliseconds, .. } = reports();
+        assert!(metrics.keys().all(|name| meant::<Metric>(metrics, name).is_some()));
+        assert!(facts.keys().all(|name| meant::<Fact>(facts, name).is_some()));
+        assert!(milliseconds.values().all(Value::is_number));
+    }
 }

@@ -1,11 +1,11 @@
 //! The supported decoder families, by `model_type`: `static/catalog/families.json`.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::config::json;
 use crate::config::model::Norms;
 
 /// Where the QKV projection gets its bias from.
@@ -112,8 +112,8 @@ pub struct Family {
     /// Supported activations of its MLPs.
     pub activations: Vec<String>,
     pub width: Width,
-    /// Renamed keys: the name used here, and the family's. If several are given, they have to agree.
-    pub names: BTreeMap<String, Vec<String>>,
+    /// Renamed keys: the name used here, and a list of the family's. If several are given, they have to agree.
+    pub names: Map<String, Value>,
     /// Class defaults for keys that published configs omit.
     pub defaults: Map<String, Value>,
     /// Further keys that change no count, with `=` if only for one value.
@@ -161,11 +161,11 @@ pub struct Experts {
 }
 
 static FILE: LazyLock<Value> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../../../static/catalog/families.json")).unwrap_or_default()
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/families.json"))).unwrap_or_default()
 });
-static FAMILIES: LazyLock<BTreeMap<&str, Family>> = LazyLock::new(|| {
-    let read = |name: &'static String| match serde_json::from_value(record(name)) {
-        Ok(family) => (name.as_str(), family),
+static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let read = |name: &String| match json::of(&record(name)) {
+        Ok(family) => family,
         Err(fault) => panic!("static/catalog/families.json: {name}: {fault}: a test reads it"),
     };
     FILE["families"].as_object().into_iter().flat_map(Map::keys).map(read).collect()
@@ -187,7 +187,7 @@ fn whole(table: &str, name: &str) -> Value {
     let own = &FILE[table][name];
     let mut whole = own["like"].as_str().map_or_else(|| json!({}), |like| whole(table, like));
     for (key, value) in own.as_object().into_iter().flatten() {
-        if key != "like" && key != "about" {
+        if key != "like" {
             whole[key] = value.clone();
         }
     }
@@ -200,13 +200,22 @@ pub fn idle() -> impl Iterator<Item = &'static str> {
 }
 
 impl Family {
+    /// The family's name of each renamed key, and the one used here.
+    pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self
+            .names
+            .iter()
+            .flat_map(|(ours, all)| all.as_array().into_iter().flatten().map(move |one| (one, ours)));
+        pairs.filter_map(|(theirs, ours)| Some((theirs.as_str()?, ours.as_str())))
+    }
+
     pub fn of(model_type: &str) -> Option<&'static Self> {
-        FAMILIES.get(model_type)
+        FAMILIES.iter().find(|family| family.model_type == model_type)
     }
 
     /// A pre-norm decoder with RoPE, RMSNorm and a gated SiLU MLP.
     pub fn plain() -> &'static Self {
-        &FAMILIES["llama"]
+        Self::of("llama").unwrap_or_else(|| panic!("static/catalog/families.json: no llama: a test reads it"))
     }
 
     pub fn latent(&self) -> bool {

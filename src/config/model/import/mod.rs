@@ -93,7 +93,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
         fields.warn(format!("`{}` is given twice: the last one counts", excerpt(&key)));
     }
     let mut model = architecture(&top, &mut fields, family, &quantization);
-    family.names.values().flatten().for_each(|theirs| fields.skip(&[theirs]));
+    family.renamed().for_each(|(theirs, _)| fields.skip(&[theirs]));
     let unread = keys::unread(&fields, &family.idle);
     if model.is_some() && !unread.is_empty() {
         let what = unread.join(", ");

@@ -21,9 +21,7 @@ pub struct Standard<'a> {
 pub fn standard<'a>(top: &Value, text: &'a Value, family: &'static Family) -> Result<Standard<'a>, String> {
     let mut over: Vec<(&str, &Value)> = Vec::new();
     let mut renamed = Vec::new();
-    let renamed_keys =
-        family.names.iter().flat_map(|(ours, all)| all.iter().map(move |theirs| (&**theirs, &**ours)));
-    for (theirs, ours) in renamed_keys {
+    for (theirs, ours) in family.renamed() {
         let Some(value) = at(text, theirs).map(uniform) else { continue };
         let before = over.iter().find(|(key, _)| *key == ours).map(|(_, value)| *value);
         match before.or_else(|| at(text, ours)).filter(|_| theirs != ours) {
