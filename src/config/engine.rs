@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernels::{GemmChoice, GemmSource, KernelChoice, VariantChoice};
-use super::model::{GqaTrait, Model};
+use super::model::{Attention, GqaTrait, Model};
 use super::version_defaults::{OlderDeltaRules, OlderExperts};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
@@ -179,8 +179,7 @@ pub struct Engine {
     pub quantises_before: bool,
     /// Shared experts run in parallel with the routed ones and add only the resources they occupy.
     pub shared_beside_routed: bool,
-    /// The norm after an all-reduce is fused into it.
-    pub norm_in_all_reduce: bool,
+    pub norm_in_all_reduce: FusedNorms,
     /// A step with prompts computes the delta rule of all sequences from copies of their states.
     pub copies_states: bool,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.
@@ -216,6 +215,32 @@ pub struct Engine {
     /// Server defaults, ascending by version.
     #[serde(default)]
     pub versions: Vec<VersionDefaults>,
+}
+
+/// For which models the norm after an all-reduce is fused into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FusedNorms {
+    #[default]
+    None,
+    All,
+    /// All but those without experts whose attention normalises queries and keys: TensorRT-LLM's Qwen3 (its
+    /// `modeling_qwen3.py`) adds the residual and normalises after the all-reduce.
+    AllButDenseQkNorm,
+}
+
+impl FusedNorms {
+    pub fn of(self, model: &Model) -> bool {
+        let is_dense_qk_norm = || {
+            let normalises = |attention: &Attention| matches!(attention, Attention::Gqa(gqa) if gqa.qk_norm);
+            !model.has_experts() && model.attentions().any(normalises)
+        };
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::AllButDenseQkNorm => !is_dense_qk_norm(),
+        }
+    }
 }
 
 impl Engine {

@@ -31,7 +31,8 @@ pub use catalog::catalog;
 pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{
-    Batching, Engine, Exception, FirstToken, HandOver, HostTime, MemoryShareOf, Scheduler, Support,
+    Batching, Engine, Exception, FirstToken, FusedNorms, HandOver, HostTime, MemoryShareOf, Scheduler,
+    Support,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure};
 pub use inputs::Field;

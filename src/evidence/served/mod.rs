@@ -21,7 +21,7 @@ use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
 use crate::config::catalog::Catalog;
-use crate::config::{Figure, Setup, check, link};
+use crate::config::{Figure, FusedNorms, Setup, check, link};
 use crate::serving::run::Power;
 use crate::serving::sim::{
     BalanceWait, Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate,
@@ -196,7 +196,7 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
     }
     setup.engine.graph_tokens = launch.graph_tokens(case);
     if let Some(fused) = launch.all_reduce_fusion {
-        setup.engine.norm_in_all_reduce = fused;
+        setup.engine.norm_in_all_reduce = if fused { FusedNorms::All } else { FusedNorms::None };
     }
     name_attention(&mut setup, launch);
     let measured = match (setup.engine.id.as_str(), launch.moe.as_deref()) {
