@@ -54,7 +54,7 @@ fn simulation(criterion: &mut Criterion) {
 
 /// What measured runs say about a configuration that many of them resemble.
 fn posterior(criterion: &mut Criterion) {
-    let calibration = shipped().expect("the shipped calibration");
+    let calibration = shipped();
     let at = &calibration.known[calibration.known.len() / 2].point;
     criterion
         .bench_function("posterior", |bencher| bencher.iter(|| calibration.posterior(at, &[], |_| true)));

@@ -266,7 +266,7 @@ fn the_tool_exits_with_1_and_writes_nothing_where_something_is_wrong() {
     let output = evaluate(&[&big, "--responses", &never]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("it has 9765 KiB: the limit is 1024 KiB, so split it"), "{said}");
+    assert!(said.contains("9765 KiB") && said.contains("1024 KiB"), "{said}");
     assert!(!Path::new(&never).exists());
     std::fs::remove_dir_all(Path::new(&big).parent().expect("a folder")).expect("it is there");
 }

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn rows_after_known_ones_are_decomposed_as_if_all_were_new() {
-        let calibration = shipped().unwrap();
+        let calibration = shipped();
         let rows = |runs: &[usize]| -> Vec<Row> {
             let known = runs.iter().map(|&run| &calibration.known[run]);
             known.flat_map(|known| known.observed.iter().map(|one| (known.place, *one))).collect()

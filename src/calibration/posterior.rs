@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn sources_add_up_to_the_whole() {
-        let calibration = shipped().unwrap();
+        let calibration = shipped();
         let response = [0.4, 0.9, 1.0];
         for known in calibration.known.iter().step_by(200) {
             let whole = calibration.posterior(&known.point, &[], |_| true).variance(response);

@@ -9,12 +9,15 @@ use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
 use crate::config::Arch;
 use crate::config::objects::from_json;
 
-static SHIPPED: LazyLock<Option<Calibration>> =
-    LazyLock::new(|| from_json::<File>(include_str!("../../models/calibration.json")).ok()?.read());
+static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
+    let read = from_json(include_str!("../../models/calibration.json"));
+    let file: File = read.unwrap_or_else(|fault| panic!("models/calibration.json: {fault}: a test reads it"));
+    file.read()
+});
 
-/// `models/calibration.json`; `None` if it cannot be read, which a test rules out.
-pub fn shipped() -> Option<&'static Calibration> {
-    SHIPPED.as_ref()
+/// `models/calibration.json`.
+pub fn shipped() -> &'static Calibration {
+    &SHIPPED
 }
 
 /// The file format's version.
@@ -207,17 +210,15 @@ struct StoredRun {
 }
 
 impl File {
-    fn read(self) -> Option<Calibration> {
-        if self.schema != SCHEMA {
-            return None;
-        }
+    fn read(self) -> Calibration {
+        assert_eq!(self.schema, SCHEMA, "models/calibration.json is of another schema: a test reads it");
         let Self { release, prefill, decode, wait, noise, plain_counts, outliers, builds, .. } = self;
         let (configurations, runs): (Vec<LeftOut>, Vec<Vec<KnownRun>>) =
             builds.into_iter().flat_map(Build::read).unzip();
         let known = runs.into_iter().flatten().collect();
         let prior = [prefill, decode, wait];
         let recent = Recent::default();
-        Some(Calibration { release, prior, noise, known, configurations, plain_counts, outliers, recent })
+        Calibration { release, prior, noise, known, configurations, plain_counts, outliers, recent }
     }
 }
 
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_shipped_calibration_belongs_to_the_shipped_models() {
-        let calibration = shipped().unwrap();
+        let calibration = shipped();
         let manifest: serde_json::Value =
             serde_json::from_str(include_str!("../../models/manifest.json")).unwrap();
         assert_eq!(manifest["release"], calibration.release.as_str(), "fit it again: training/calibration");

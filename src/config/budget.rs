@@ -44,14 +44,14 @@ pub struct Padding {
     pub hidden: Figure<u32>,
     /// Of one rank's width.
     pub inner: Figure<u32>,
-    /// Of the columns of either product.
+    /// Of the columns of either GEMM.
     pub columns: Figure<u32>,
 }
 
 impl Padding {
     /// Ratio of the elements in one rank's part of a gated expert to the published ones, for a part of `inner` columns.
     pub fn growth(&self, hidden: u32, inner: u32) -> f64 {
-        let up = |size: u32, multiple: &Figure<u32>| size.next_multiple_of(multiple.0.unwrap_or(1).max(1));
+        let up = |size: u32, multiple: &Figure<u32>| size.next_multiple_of(multiple.checked());
         let (wide, narrow) = (up(hidden, &self.hidden), up(inner, &self.inner));
         let gate_and_up = f64::from(wide) * f64::from(up(2 * narrow, &self.columns));
         let down = f64::from(narrow) * f64::from(up(wide, &self.columns));

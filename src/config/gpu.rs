@@ -9,6 +9,13 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Watts};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T = f64>(pub Option<T>, pub String);
 
+impl<T: Copy> Figure<T> {
+    /// The value of a figure that no setup is without: `check` refuses the engine, or `tests/catalog` the record.
+    pub fn checked(&self) -> T {
+        self.0.unwrap_or_else(|| unreachable!("checked, but missing: {}", self.1))
+    }
+}
+
 /// Source id of estimates: figures taken from a sibling GPU, always labelled as such.
 pub const ESTIMATE: &str = "sibling";
 

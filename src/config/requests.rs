@@ -144,7 +144,7 @@ impl Setup {
 
     /// Tokens per KV block.
     pub fn kv_block(&self) -> u32 {
-        self.engine.scheduler.kv_block_tokens.0.unwrap_or(1.0) as u32
+        self.engine.scheduler.kv_block_tokens.checked() as u32
     }
 
     /// Prompt tokens found in the prefix cache.

@@ -264,7 +264,8 @@ impl Tried {
         let sustained = run.sustained(output);
         Self {
             gpu: setup.gpu.name.clone(),
-            engine: setup.engine.name.clone() + if found.is_disaggregated() { ", prefill apart" } else { "" },
+            engine: setup.engine.name.clone()
+                + if found.is_disaggregated() { ", separate prefill" } else { "" },
             weights: setup.weights,
             per_gpu: output / f64::from(found.gpus()),
             per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),

@@ -53,7 +53,7 @@ impl Request {
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let mut object = match json::parse(text) {
             Ok(Value::Object(object)) => object,
-            Ok(_) => return (None, Vec::new()),
+            Ok(_) => return (None, vec![Issue::error(Field::Link, "a request is a JSON object in braces")]),
             Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
         };
         let mut issues = repeated(text);

@@ -16,10 +16,10 @@ impl Search {
         let Some(pools) = of(true) else {
             let over = self.pools.begun && self.is_finished() && !self.is_stopped();
             return over.then(|| match (&self.pools.missed, &self.pools.refused) {
-                (None, Some(refused)) => format!("prefill and decode apart: {refused}"),
+                (None, Some(refused)) => format!("separate prefill and decode workers: {refused}"),
                 (Some((found, broken)), _) => {
                     format!(
-                        "prefill and decode apart do not meet the limits; nearest is {}: {}",
+                        "separate prefill and decode workers do not meet the limits; nearest is {}: {}",
                         name(found),
                         broken.text
                     )
@@ -30,15 +30,18 @@ impl Search {
         let less = pools.worker_less.as_ref();
         let less =
             less.map_or(String::new(), |broken| format!("; with one prefill worker fewer, {}", broken.text));
-        let against = of(false).map_or("only prefill and decode apart meet the limits".to_owned(), |whole| {
-            let (than, own, other) = (than(pools, whole), name(pools), name(whole));
-            let verdict = match pools.rank().order(whole.rank()) {
-                Ordering::Less => "pay",
-                Ordering::Equal => "make no difference to the cost",
-                Ordering::Greater => "do not pay",
-            };
-            format!("prefill and decode apart {verdict}: the best, {own}, {than} {other}")
-        });
+        let against = of(false).map_or(
+            "only separate prefill and decode workers meet the limits".to_owned(),
+            |whole| {
+                let (than, own, other) = (than(pools, whole), name(pools), name(whole));
+                let verdict = match pools.rank().order(whole.rank()) {
+                    Ordering::Less => "pay",
+                    Ordering::Equal => "make no difference to the cost",
+                    Ordering::Greater => "do not pay",
+                };
+                format!("separate prefill and decode workers {verdict}: the best, {own}, {than} {other}")
+            },
+        );
         Some(format!(
             "{against}{less}. No measured run calibrates pools: they are predicted by physics alone"
         ))

@@ -5,7 +5,7 @@ use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
 use crate::config::catalog::numbers::graphs::constants;
 use crate::config::model::{Attention, Blocks};
-use crate::config::{Batching, Figure, HostTime, Setup, Support};
+use crate::config::{Batching, HostTime, Setup, Support};
 use crate::units::{GIB, Seconds};
 
 /// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures up to twice its
@@ -91,19 +91,17 @@ pub fn decodes_eagerly(setup: &Setup) -> bool {
 
 /// Time the API server spends on a request before it takes the next.
 pub(super) fn frontend(host: &HostTime) -> Seconds {
-    Seconds::from_micros(host.frontend_us.0.unwrap_or(0.0))
+    Seconds::from_micros(host.frontend_us.checked())
 }
 
 /// Time the server takes to send a token; none where its limit is not known.
 fn streaming(host: &HostTime) -> Seconds {
-    Seconds::from_micros(host.stream_us.0.unwrap_or(0.0))
+    host.stream_us.0.map_or(Seconds::ZERO, Seconds::from_micros)
 }
 
-/// From a request's arrival to the engine's scheduler, including tokenising. `check` refuses engines without these
-/// figures.
+/// From a request's arrival to the engine's scheduler, including tokenising.
 pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
-    let micros = |figure: &Figure| figure.0.unwrap_or(0.0);
-    Seconds::from_micros(micros(&host.admission_us) + micros(&host.prompt_token_us) * prompt)
+    Seconds::from_micros(host.admission_us.checked() + host.prompt_token_us.checked() * prompt)
 }
 
 /// Decode batch sizes with a CUDA graph, up to `most` sequences.

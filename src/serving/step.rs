@@ -98,6 +98,7 @@ impl PlannedStep {
 
     /// The same, with the energy of one GPU per stage beyond idle power.
     pub fn spent(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Spent> {
+        // Power that is not known is not shown.
         let draw = PowerModel::of(setup).ok();
         let mut all = Spent::default();
         for call in &self.calls {
@@ -196,9 +197,11 @@ impl PlannedCall {
             return Ok(Self { call, count: Count::default(), ideal: None, timing: Timing::Timed(timed) });
         }
         let count = call.op.count(gpu)?;
-        let ideal = Some(Ideal::of(&count, gpu)?);
+        let ideal = Ideal::of(&count, gpu)?;
+        // A figure that only the time lacks is missing now, not when the step is finished.
+        unlearned(&call.op, &count, &ideal, setup)?;
         let place = rows.ask(&call.op, count.stored, setup)?;
-        Ok(Self { call, count, ideal, timing: Timing::Learned(place) })
+        Ok(Self { call, count, ideal: Some(ideal), timing: Timing::Learned(place) })
     }
 
     /// The same call on another setup, with its engine's kernel.
@@ -233,6 +236,7 @@ impl PlannedCall {
     /// `None` if `efficiencies` does not answer it.
     pub fn time(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let time = self.uncapped(setup, efficiencies)?;
+        // `check` refuses a cap where a figure of the power model is missing; links have no ideal and no cap.
         let capped =
             setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal.as_ref()?)));
         Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
@@ -260,24 +264,28 @@ impl PlannedCall {
         let call = learned.calls.get(place)?;
         match call.answer {
             Some(answer) => {
-                let adjusted = (clock_ratio(setup), call.in_service);
+                // The sustained clock behind the efficiencies over the requested one. Without the former the call
+                // would have no vector, and no answer.
+                let adjusted = (setup.gpu.sustained_clock.0? / setup.sustained, call.in_service);
                 let seen = call.seen && !self.unmeasured(setup);
                 Some(KernelTime::learned(&self.count, ideal, answer, adjusted, seen))
             }
-            None if matches!(self.call.op, Op::Scores(_)) => {
-                KernelTime::scores(&self.count, ideal, &setup.gpu).ok()
-            }
-            None => match self.call.op.closed_form(&setup.gpu, &setup.engine).ok()? {
-                Some(time) => Some(KernelTime::closed_form(&self.count, ideal, time)),
-                None => KernelTime::streaming(&self.count, ideal, &setup.gpu).ok(),
-            },
+            // `new` has found all figures.
+            None => unlearned(&self.call.op, &self.count, ideal, setup).ok(),
         }
     }
 }
 
-/// The sustained clock behind the efficiencies over the requested one.
-fn clock_ratio(setup: &Setup) -> f64 {
-    setup.gpu.sustained_clock.0.map_or(1.0, |measured| measured / setup.sustained)
+/// The time of a call that no model covers.
+fn unlearned(op: &Op, count: &Count, ideal: &Ideal, setup: &Setup) -> Result<KernelTime, MissingFigure> {
+    let gpu = &setup.gpu;
+    if matches!(op, Op::Scores(_)) {
+        return KernelTime::scores(count, ideal, gpu);
+    }
+    match op.closed_form(gpu, &setup.engine)? {
+        Some(time) => Ok(KernelTime::closed_form(count, ideal, time)),
+        None => KernelTime::streaming(count, ideal, gpu),
+    }
 }
 
 /// A collective's time. Its ideal is the bytes each GPU must send over its links, unless a reducing switch was

@@ -1,7 +1,7 @@
 //! Predicted against measured: the errors of this release, and every measured case as a link.
 
 use super::metric::change;
-use super::{Block, Row, Span, Study, behind};
+use super::{Block, Row, Span, Study, basis};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::{Field, Lengths, catalog, link};
 use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
@@ -36,7 +36,7 @@ const LIMITS: [&str; 5] = [
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     if study.chosen == "this" {
-        return behind::blocks(study);
+        return basis::blocks(study);
     }
     let Some(accuracy) = &study.accuracy else {
         return vec![Block::text("The accuracy report could not be loaded.")];

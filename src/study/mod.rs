@@ -6,7 +6,7 @@
 pub mod accuracy;
 #[cfg(feature = "chart")]
 pub mod badge;
-mod behind;
+mod basis;
 mod better;
 mod breakdown;
 mod case;

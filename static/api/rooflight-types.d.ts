@@ -197,7 +197,7 @@ export type Config = {
   think_time?: number;
   /** Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off. */
   history_cached?: number;
-  /** Host memory per GPU that keeps a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none. */
+  /** Host memory per GPU for a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none. */
   host_cache?: number;
   /** Seconds over which clients start, evenly spaced; empty for all at once. */
   ramp?: number;
@@ -223,7 +223,7 @@ export type Config = {
   memory_share?: number;
   /** Fraction of the boost clock the GPU sustains under load. */
   sustained?: number;
-  /** Power cap per GPU in watts; below the GPU's own limit, clocks drop: compute-bound kernels slow down, and all others once moving bytes alone takes more than the cap. */
+  /** Power cap per GPU in watts. Below the GPU's own limit, compute-bound kernels slow down; at low caps, memory-bound ones too. */
   power_cap?: number;
   /** Total power, with hosts, network and cooling, over GPU power; 1 counts the GPUs alone. */
   power_overhead?: number;

@@ -15,14 +15,13 @@ fn refusal(id: &str, engine: &'static str) -> Option<String> {
 #[test]
 fn engines_without_a_model_are_named_with_those_that_have_it() {
     let text = refusal("llama-3.2-11b-vision-instruct", "vllm");
-    assert_eq!(
-        text.unwrap_or_default(),
-        "vLLM 0.24.0 does not serve meta-llama/Llama-3.2-11B-Vision-Instruct (0.10.2 was the last version that did): \
-        choose sglang or trtllm"
-    );
+    let said = text.unwrap_or_default();
+    for fact in ["vLLM 0.24.0", "meta-llama/Llama-3.2-11B-Vision-Instruct", "0.10.2", "sglang or trtllm"] {
+        assert!(said.contains(fact), "{said}");
+    }
     let text = refusal("phi-3-small-128k-instruct", "trtllm");
     let said = text.unwrap_or_default();
-    assert!(said.ends_with("does not serve microsoft/Phi-3-small-128k-instruct: choose sglang"), "{said}");
+    assert!(said.contains("microsoft/Phi-3-small-128k-instruct") && said.ends_with(" sglang"), "{said}");
     for (id, engine) in [
         ("llama-3.2-11b-vision-instruct", "sglang"),
         ("llama-3.2-11b-vision-instruct", "trtllm"),

@@ -247,7 +247,7 @@ fn some_runs_are_excluded() {
         ("openai/gpt-oss-120b mxfp4 gb200 trtllm", "2026-03-20", [4, 4, 1, 1]),
     ] {
         let launch = launch(&case(what, day, "", labels, [1024, 1024, 64]));
-        assert_eq!(launch.excluded.as_deref(), Some("prefill and decode ran on servers of their own"));
+        assert!(launch.excluded.is_some_and(|why| why.contains("prefill and decode")));
     }
     let h100 = |day: &str, clients| {
         let what = "openai/gpt-oss-120b mxfp4 h100-sxm vllm";
@@ -261,7 +261,7 @@ fn some_runs_are_excluded() {
     let mut dynamo = case(DSR1_TRT, "2026-03-17", "", [4, 4, 4, 1], [4000, 1000, 224]);
     dynamo.image = Some("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.9.0".to_owned());
     let dynamo = launch(&dynamo);
-    assert_eq!(dynamo.excluded.as_deref(), Some("started by Dynamo, in a way that is not recorded"));
+    assert!(dynamo.excluded.as_deref().is_some_and(|why| why.contains("Dynamo")));
     assert!(matches!(dynamo.origin, Origin::Defaults(_)));
 }
 

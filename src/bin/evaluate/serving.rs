@@ -1,6 +1,7 @@
 //! End-to-end errors.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -27,8 +28,8 @@ pub struct Arguments {
     #[arg(long)]
     peers: Option<PathBuf>,
     /// Only every n-th served run.
-    #[arg(long, default_value_t = 1)]
-    every: usize,
+    #[arg(long, default_value = "1")]
+    every: NonZeroUsize,
     /// Also predicts without the measured runs of the same engine version, model or GPU (repeatable).
     #[arg(long)]
     leave: Vec<LeaveOut>,
@@ -67,15 +68,15 @@ pub struct Results {
 pub fn found(
     files: &[PathBuf],
     peers: Option<&Path>,
-    (every, leave): (usize, &[LeaveOut]),
+    (every, leave): (NonZeroUsize, &[LeaveOut]),
     models: &Models,
     catalog: &Catalog,
 ) -> Result<Results, String> {
     let cases = read_cases(files)?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
-    let pools: Vec<_> = cases.pools().step_by(every.max(1)).collect();
+    let served: Vec<_> = cases.served().step_by(every.get()).collect();
+    let pools: Vec<_> = cases.pools().step_by(every.get()).collect();
     let leaves: Vec<LeaveOut> =
         std::iter::once(LeaveOut::Configuration).chain(leave.iter().copied()).collect();
     let batches = cases.batches().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
@@ -155,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
 fn write_responses(
     path: &Path,
     factors: Option<&Path>,
-    (files, every): (&[PathBuf], usize),
+    (files, every): (&[PathBuf], NonZeroUsize),
     models: &Models,
     catalog: &Catalog,
 ) -> Result<(), String> {
@@ -164,7 +165,7 @@ fn write_responses(
         None => BTreeMap::new(),
     };
     let cases = read_cases(files)?;
-    let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
+    let served: Vec<_> = cases.served().step_by(every.get()).collect();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let (found, skipped) = responses(&served, catalog, &ask, &factors)?;
     write_lines(path, &found)?;

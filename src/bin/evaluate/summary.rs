@@ -1,5 +1,6 @@
 //! The report shipped with the models.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use rooflight::config::catalog::catalog;
@@ -21,11 +22,16 @@ pub fn run((data, runs): (&Path, &Path), comparison: &Comparison<'_>, folder: &P
     let models = open_models(folder).map_err(|error| error.to_string())?;
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
-    let found =
-        found(&[measured.join("cases.jsonl")], Some(&peers), (1, &LeaveOut::ALL[1..]), &models, catalog())?;
+    let found = found(
+        &[measured.join("cases.jsonl")],
+        Some(&peers),
+        (NonZeroUsize::MIN, &LeaveOut::ALL[1..]),
+        &models,
+        catalog(),
+    )?;
     let others: Vec<PathBuf> =
         OTHERS.iter().map(|name| measured.join(name)).filter(|path| path.exists()).collect();
-    let outside = super::serving::found(&others, None, (1, &[]), &models, catalog())?.served;
+    let outside = super::serving::found(&others, None, (NonZeroUsize::MIN, &[]), &models, catalog())?.served;
     let closed = (title(LoadKind::ClosedLoop), &outside.closed_loops.all);
     let contributed = super::contributed::sound(&[runs.to_path_buf()], &models)?;
     let contributed = (!contributed.is_empty()).then(|| ("Contributed", report(&contributed)));

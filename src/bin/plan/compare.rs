@@ -69,7 +69,7 @@ impl Compared {
         let ((found, fast), (best, slow)) = (&self.found, &self.best);
         let pools = found.pools.as_ref().or(best.pools.as_ref());
         let pools = pools.map(|_| {
-            format!("; prefill and decode apart {}: {}", costlier(disaggregated), names(disaggregated))
+            format!("; separate prefill and decode {}: {}", costlier(disaggregated), names(disaggregated))
         });
         format!(
             "{}; {} of {} layouts and {} runs in {:.0} ms, not {} and {} in {:.0} ms; {}{}",

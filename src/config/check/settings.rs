@@ -66,7 +66,7 @@ fn shared_memory(share: f64, of: MemoryShareOf, gpu: &Gpu) -> Option<Issue> {
                 return Some(Issue::note(Field::MemoryShare, text));
             }
             format!(
-                "{text}: set at most {}, or the engine does not start; it is counted with that",
+                "{text}: set at most {}, with which it is predicted; with more the engine does not start",
                 decimal(most)
             )
         }
@@ -143,8 +143,9 @@ fn power_cap(
     // Anything that is not a number was refused with the scenario.
     let cap = in_range(Field::PowerCap, cap, true, issues)?;
     let Range { min, .. } = Field::Sustained.input().number?.range;
-    let found =
-        gpu.power().and_then(|limit| Ok((limit.0, gpu.clock_under(cap)?, gpu.cap_for(min / sustained)?)));
+    let found = gpu
+        .power_shares()
+        .and_then(|_| Ok((gpu.power()?.0, gpu.clock_under(cap)?, gpu.cap_for(min / sustained)?)));
     let text = match found {
         Err(missing) => missing.to_string(),
         Ok((limit, ..)) if cap > limit => {

@@ -174,7 +174,7 @@ inputs! {
         .at(Requests, 19).later().when(has_sessions)
         .number(held!(workload.turns.history_cached, real(0.0, 1.0, SHARES).unit("of history"))),
     HostCache = row("hm", "Host cache",
-        "Host memory per GPU that keeps a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none.").at(Requests, 20).later().when(has_sessions)
+        "Host memory per GPU for a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none.").at(Requests, 20).later().when(has_sessions)
         .number(held!(workload.turns.host_gib, real(0.0, 16_384.0, Quarters { low: 16, high: 4096 }).unit("GiB per GPU"))),
     Ramp = start!(Ramp, 21, 86_400.0, row("ru", "Ramp",
         "Seconds over which clients start, evenly spaced; empty for all at once.")),
@@ -224,7 +224,7 @@ inputs! {
             real(0.3, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of boost")
                 .or(|_, gpu, _| gpu.sustained_clock.0))),
     PowerCap = row("cap", "Power cap",
-        "Power cap per GPU in watts; below the GPU's own limit, clocks drop: compute-bound kernels slow down, and all others once moving bytes alone takes more than the cap.")
+        "Power cap per GPU in watts. Below the GPU's own limit, compute-bound kernels slow down; at low caps, memory-bound ones too.")
         .at(Rates, 1).later()
         .number(held!(overrides.power_cap,
             real(30.0, 5000.0, Even { low: 100.0, high: 1400.0, step: 10.0 }).unit("W").or(|_, gpu, _| gpu.power_w.0))),

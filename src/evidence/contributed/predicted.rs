@@ -54,7 +54,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     let ideal = ideal.ok_or_else(|| texts(&report.issues))?;
     let learned = runner(&plan, &Efficiencies::Learned(ask(&rows)?));
     let learned = learned.ok_or("the models do not answer every row")?;
-    let calibration = shipped().ok_or("the calibration cannot be read")?;
+    let calibration = shipped();
     let measured = &scenario.measured;
     let simulate = |runner: &Runner, factors| {
         runner.simulated(setup, setup.workload.load, factors).map_err(|issue| issue.sentence())

@@ -126,7 +126,7 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
         errors(metrics, all.compared.iter().filter(|case| !ids.contains(case.id.as_str())))
     };
     LoopReport {
-        ranks: shipped().map(|calibration| Ranks::of(&all.compared, calibration)),
+        ranks: Some(Ranks::of(&all.compared, shipped())),
         few_clients: errors(metrics, few()),
         by_concurrency: grouped(metrics, all.compared.iter(), |case| case.concurrency.unwrap_or_default()),
         few_clients_by_model: grouped(metrics, few(), |case| case.model.clone()),
@@ -166,11 +166,9 @@ fn compare(
     let hosted = under(&tables.learned);
     let (physics, in_flight) = run.simulate(&hosted, 1.0)?;
     let mut calibrated = BTreeMap::new();
-    if let Some(calibration) = shipped() {
-        let place = RunPoint { case, run, hosted, in_flight };
-        for leave in leaves {
-            calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
-        }
+    let place = RunPoint { case, run, hosted, in_flight };
+    for leave in leaves {
+        calibrated.insert(leave.name(), predict(&place, shipped(), *leave)?);
     }
     let measured = case.measured;
     calibrated.values_mut().for_each(|one| one.predicted = one.predicted.at_rate_of(&measured));

@@ -14,7 +14,7 @@ use crate::serving::sim::{LimitResult, Stats, in_flight};
 /// The calibration for the models that answered; `None` at the roofline, or for a different model release.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
     let Efficiencies::Learned(learned) = efficiencies else { return None };
-    shipped().filter(|calibration| calibration.release == learned.release)
+    Some(shipped()).filter(|calibration| calibration.release == learned.release)
 }
 
 /// Approximate step-time factors for a setup with this many requests in flight per replica.
@@ -108,7 +108,7 @@ pub struct Calibrated {
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
 pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[KnownRun]) -> Option<Versus<'a>> {
-    Some(shipped()?.versus([&one.comparand, &other.comparand], own, |_| true))
+    Some(shipped().versus([&one.comparand, &other.comparand], own, |_| true))
 }
 
 impl Runner {

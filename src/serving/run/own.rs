@@ -72,7 +72,8 @@ impl OwnRuns {
                 }
             }
         }
-        if let Some(calibration) = shipped().filter(|_| !known.is_empty()) {
+        if !known.is_empty() {
+            let calibration = shipped();
             let mut contradicting = weigh(calibration, &mut known);
             if settle::settle(calibration, &mut known, &measuring) {
                 contradicting = weigh(calibration, &mut known);

@@ -15,7 +15,7 @@ use crate::units::{Dollars, count, decimal};
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 
 /// `static/catalog/presets.json`.
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 struct Presets {
     workloads: Vec<Workload>,
     limits: Vec<Limits>,
@@ -45,8 +45,10 @@ struct Limits {
     source: String,
 }
 
-static PRESETS: LazyLock<Presets> =
-    LazyLock::new(|| from_json(include_str!("../../../static/catalog/presets.json")).unwrap_or_default());
+static PRESETS: LazyLock<Presets> = LazyLock::new(|| {
+    let read = from_json(include_str!("../../../static/catalog/presets.json"));
+    read.unwrap_or_else(|fault| panic!("static/catalog/presets.json: {fault}: a test reads it"))
+});
 
 /// A searchable entry.
 pub struct Entry {

@@ -55,11 +55,8 @@ fn lengths_of_a_batch_are_not_read_as_thousands_silently() {
         assert!(!form.has_bad_draft() && form.text(isl()) == "100200");
         form.issues().iter().map(|issue| issue.text.clone()).collect::<Vec<_>>()
     };
-    assert!(
-        said("b=2")[0].contains("read as 100200; as a list of lengths write 100x1,200"),
-        "{:?}",
-        said("b=2")
-    );
+    let doubt = &said("b=2")[0];
+    assert!(doubt.contains("100200") && doubt.contains("100x1,200"), "{doubt}");
     assert_eq!(said("c=2"), [""; 0]);
 }
 

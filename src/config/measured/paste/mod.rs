@@ -139,7 +139,7 @@ impl Report {
         let is_text = number(text).is_none() && link::pointed(first).is_none();
         let is_known = matches!(name::of(name, Statistic::Named), Name::Measured { .. } | Name::Stated(_));
         if is_text && is_known && !ABSENT.contains(&&*first.to_lowercase()) {
-            self.warn(name, &format!("`{}` is no number, so it was ignored", excerpt(text)));
+            self.warn(name, &format!("`{}` is not a number and was ignored", excerpt(text)));
         }
     }
 

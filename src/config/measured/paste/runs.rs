@@ -84,7 +84,7 @@ fn of_engine(name: &str, run: &mut Scenario) -> Option<Issue> {
     let of = if named.id == "vllm" { own } else { named };
     run.engine.clone_from(&of.id);
     let text = format!(
-        "the report names {}, the configuration {}: it calibrates as a run of {}",
+        "the report is of {}, the configuration of {}: the run counts as one of {}",
         named.name, own.name, of.name
     );
     Some(Issue::warning(Field::Measured, text))

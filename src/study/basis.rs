@@ -52,7 +52,7 @@ fn support(calibrated: &Calibrated) -> String {
 
 /// Shares of the variance behind each band.
 fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
-    let calibration = shipped()?;
+    let calibration = shipped();
     let own = study.calibrated_on.as_deref().unwrap_or_default();
     let figure = |metric: &Metric| Some((metric.name, metric.figure(study.own())?));
     let known: Vec<_> = METRICS.iter().filter_map(figure).collect();
@@ -89,7 +89,7 @@ fn source_name(source: Source) -> &'static str {
 
 /// The nearest measured runs, compared with the physics.
 fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
-    let like = shipped().map(|known| known.like(at)).unwrap_or_default();
+    let like = shipped().like(at);
     if like.is_empty() {
         return Vec::new();
     }
