@@ -116,7 +116,8 @@ pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> 
 /// Up to 60 characters of user input, safe to quote in a sentence.
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARACTERS: usize = 60;
-    let mut out: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(CHARACTERS).collect();
+    let mut out: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(CHARACTERS).collect();
     if text.chars().nth(CHARACTERS).is_some() {
         out.push('…');
     }

@@ -272,7 +272,9 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     }
     if accuracy.closed_loops("gpu", &setup.gpu.id).is_none() {
         let gpu = &setup.gpu.name;
-        blocks.push(Block::text(format!("No closed-loop run was measured on {gpu}: the error of its TTFT and TPOT is unknown.")));
+        blocks.push(Block::text(format!(
+            "No closed-loop run was measured on {gpu}: the error of its TTFT and TPOT is unknown."
+        )));
     }
     Block::fold("trust", "Error of such predictions", blocks)
 }

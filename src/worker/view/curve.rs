@@ -174,6 +174,10 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
         .filter(|(_, with)| open(*with))
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
     let load = Load::of(setup.workload.load.size(), at);
-    let name = format!("To learn whether the limits hold, measure at {}: {} to meet them", named::load(load), sure(with));
+    let name = format!(
+        "To learn whether the limits hold, measure at {}: {} to meet them",
+        named::load(load),
+        sure(with)
+    );
     Some(to_measure("settle-load", name, &setup.under(|workload| workload.load = load)))
 }
