@@ -5,7 +5,7 @@
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
-//! * measured.txt and popular.rs: plain lists
+//! * measured.txt, trained.rs and popular.rs: plain lists
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let kernels: Value = serde_json::from_str(&read("measured.json")?)?;
     fs::write(out.join("measured.txt"), measured(&kernels).ok_or("measured.json: a record lacks a key")?)?;
+    fs::write(out.join("trained.rs"), trained(&kernels).ok_or("measured.json: a family lists no GPUs")?)?;
     let popular: Value = serde_json::from_str(&read("popular.json")?)?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
@@ -85,6 +86,15 @@ fn measured(all: &Value) -> Option<String> {
     };
     let lines: Option<Vec<String>> = all["kernels"].as_array()?.iter().map(line).collect();
     Some(lines?.join("\n"))
+}
+
+/// Each family with the GPUs that trained its model.
+fn trained(all: &Value) -> Option<String> {
+    let family = |(family, gpus): (&String, &Value)| {
+        gpus.as_array().filter(|gpus| !gpus.is_empty()).map(|_| format!("({family:?}, &{gpus} as &[&str])"))
+    };
+    let families: Option<Vec<String>> = all["families"].as_object()?.iter().map(family).collect();
+    Some(format!("&[{}]", families?.join(", ")))
 }
 
 /// The workloads that have a button on the page, as rows of a table: id, name, input and output tokens, share of

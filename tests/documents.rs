@@ -213,29 +213,23 @@ fn constants() -> String {
          renews it. -->\n\nThe constants of kernels, features and serving, with what they mean and where they come from. \
          Figures of GPUs and engines are in static/catalog, each with its source.\n",
     );
-    let mut part = String::new();
-    for constant in recorded.listed() {
-        let (of, name) = constant.name.split_once('.').expect("a part and a name");
-        if of != part {
-            text += &format!(
-                "\n## {of}\n\n| constant | value | unit | meaning | source | fitted on |\n|---|---|---|---|---|---|\n"
-            );
-            part = of.to_owned();
+    for (part, constants) in &recorded.kernels {
+        text += &format!(
+            "\n## {part}\n\n| constant | value | unit | meaning | source | fitted on |\n|---|---|---|---|---|---|\n"
+        );
+        for (name, constant) in constants {
+            let source = &recorded.sources[&constant.source];
+            let address = source.url.strip_prefix("docs/").unwrap_or(&source.url);
+            let cells = [
+                name.clone(),
+                constant.value.to_string(),
+                constant.unit.clone(),
+                constant.what.clone(),
+                format!("[{}]({address})", source.title),
+                constant.fitted_on.clone().unwrap_or_default(),
+            ];
+            text += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
         }
-        let address = if constant.url.starts_with("docs/") {
-            constant.url.replacen("docs/", "", 1)
-        } else {
-            constant.url
-        };
-        let cells = [
-            name.to_owned(),
-            constant.value.to_string(),
-            constant.unit,
-            constant.what,
-            format!("[{}]({address})", constant.source),
-            constant.fitted_on.unwrap_or_default(),
-        ];
-        text += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     }
     text
 }

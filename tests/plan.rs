@@ -184,7 +184,7 @@ fn bounds_are_compared_with_brute_force() {
     let (code, output) = run(&[REQUEST, "--compare"], "");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(code, 0, "{text}");
-    assert!(text.starts_with("0.0 % dearer"), "{text}");
+    assert!(text.starts_with("0.0 % more expensive"), "{text}");
 }
 
 /// The manual's example: the request between quotes, and what it prints.

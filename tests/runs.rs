@@ -3,8 +3,10 @@
 mod support;
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Bin, Drafts, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check};
-use rooflight::serving::report::Headline;
+use rooflight::config::{
+    Bin, Drafts, Field, Lengths, Load, ModelChoice, Scenario, Setup, Slos, Workload, check,
+};
+use rooflight::serving::report::{Headline, Report};
 use rooflight::serving::run::{Run, Sweep};
 use rooflight::serving::{finish, plan};
 
@@ -27,9 +29,22 @@ fn run(setup: &Setup) -> Run {
     runner(setup).run(setup.workload.load).expect("it can be served")
 }
 
-fn headline(setup: &Setup) -> Headline {
+fn report(setup: &Setup) -> Report {
     let (plan, rows) = plan(setup).expect("the catalog has every figure");
-    finish(&plan, &flat(&rows)).and_then(|report| report.headline).expect("it fits")
+    finish(&plan, &flat(&rows)).expect("every question is answered")
+}
+
+fn headline(setup: &Setup) -> Headline {
+    report(setup).headline.expect("it fits")
+}
+
+#[test]
+fn an_api_server_that_limits_the_load_is_named() {
+    let warned = |load| {
+        let issues = report(&setup("vllm", 8, 1, load, Slos::default())).issues;
+        issues.iter().any(|issue| issue.field == Field::Engine)
+    };
+    assert!(!warned(Load::Concurrency(1)) && warned(Load::Concurrency(256)));
 }
 
 #[test]
@@ -118,9 +133,9 @@ fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
         (beyond.served_per_s / saturation.served_per_s - 1.0).abs() < 1e-12,
         "one capacity, whatever the rate"
     );
-    assert_eq!(flooded.keeps(), Some(false));
-    assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), slos)).keeps(), Some(true));
-    assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), Slos::default())).keeps(), None);
+    assert_eq!(flooded.meets_limits(), Some(false));
+    assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), slos)).meets_limits(), Some(true));
+    assert_eq!(run(&setup("vllm", 1024, 128, Load::Rate(1.0), Slos::default())).meets_limits(), None);
 }
 
 #[test]
@@ -136,11 +151,11 @@ fn the_largest_load_is_just_within_its_limits() {
             _ => Load::Rate(most * factor),
         };
         // Clients begin one after another there; a load test would start them at once.
-        let keeps = |factor| runner.trial(1, at(factor)).expect("it can be served").keeps();
+        let keeps = |factor| runner.trial(1, at(factor)).expect("it can be served").meets_limits();
         assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "{load:?}: {most}");
         let stated = sweep.largest_as_stated().expect("the limit can be kept");
         let keeps = |factor| {
-            run(&runner.setup().under(|workload| workload.load = at(factor * stated / most))).keeps()
+            run(&runner.setup().under(|workload| workload.load = at(factor * stated / most))).meets_limits()
         };
         assert_eq!((keeps(1.0), keeps(1.1)), (Some(true), Some(false)), "as stated, {load:?}: {stated}");
         assert!(stated <= most, "{load:?}: {stated} at once, {most} apart");

@@ -5,7 +5,7 @@ use rooflight::config::{Field, Issue};
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
     Answer, Answered, Ask, FromWorker, KernelRow, MemoryShown, Part, Pass, Read, Reading, Studied,
-    StudyAsked, Swept, Text, ToWorker, VERSION, pack, unpack,
+    StudyRequest, Swept, Text, ToWorker, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -58,7 +58,7 @@ fn every_question_round_trips() {
     let page = "https://example.org/".to_string();
     for message in [
         ToWorker::Ask(Ask { id: 1, link: link.clone(), replay: true }),
-        ToWorker::Study(StudyAsked {
+        ToWorker::Study(StudyRequest {
             id: 3,
             topic: Topic::Sweep,
             of: "isl".into(),

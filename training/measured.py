@@ -1,4 +1,4 @@
-"""Which engine's kernels were measured on which GPU: writes static/catalog/measured.json.
+"""Which engine's kernels were measured on which GPU: writes `kernels` of static/catalog/measured.json.
 
     python training/measured.py --data DIR
 
@@ -64,10 +64,9 @@ def main():
                     found[family, row["engine"], kernel, FORMATS.get(form, form)].add(row["gpu"])
     keys = ("family", "engine", "kernel", "format", "gpus")
     lines = [json.dumps(dict(zip(keys, (*key, sorted(on)))), separators=(",", ":")) for key, on in sorted(found.items())]
-    source = {"title": "aiconfigurator: kernels in CUDA graphs", "url": "https://github.com/ai-dynamo/aiconfigurator"}
-    head = json.dumps({"aic": source}, separators=(",", ":"))
-    text = '{"sources":' + head + ',\n"kernels":[\n' + ",\n".join(lines) + "\n]}\n"
-    (CATALOG / "measured.json").write_text(text)
+    path = CATALOG / "measured.json"
+    head, mark, _ = path.read_text().partition('"kernels":[\n')
+    path.write_text(head + mark + ",\n".join(lines) + "\n]}\n")
 
 
 if __name__ == "__main__":

@@ -79,9 +79,9 @@ impl<T> Responses<T> {
 
 impl Calibration {
     /// The width of bands at a point: the mean over the configurations of its model on its engine and architecture that
-    /// `asked` accepts, with the mean over all architectures added [`Self::plain_counts`] times. To that mean the
+    /// `may_inform` accepts, with the mean over all architectures added [`Self::plain_counts`] times. To that mean the
     /// fitted covariance, whose width is 1, is added as many times.
-    pub fn widths(&self, at: &ConfigPoint, asked: impl Fn(&ConfigPoint) -> bool) -> Widths {
+    pub fn widths(&self, at: &ConfigPoint, may_inform: impl Fn(&ConfigPoint) -> bool) -> Widths {
         let at = at.place();
         let model = Labels::from_iter([Label::Engine, Label::Shape]);
         let on_arch = Labels::from_iter([Label::Engine, Label::Shape, Label::Arch]);
@@ -89,7 +89,7 @@ impl Calibration {
             .configurations
             .iter()
             .map(|of| (at.agree(&of.place), of))
-            .filter(|(agree, of)| agree.contain(model) && asked(&of.point))
+            .filter(|(agree, of)| agree.contain(model) && may_inform(&of.point))
             .collect();
         Widths(std::array::from_fn(|metric| {
             let among = |labels: Labels, width: f64| {

@@ -82,7 +82,7 @@ pub struct Pair {
     /// The labels they agree in.
     agree: Labels,
     /// Squared distances between their sizes, in doublings.
-    apart: [f64; 5],
+    squared_distances: [f64; 5],
 }
 
 impl Labels {
@@ -143,8 +143,8 @@ impl Source {
 
 impl Pair {
     pub fn of(one: &Place, other: &Place) -> Self {
-        let apart = std::array::from_fn(|size| (one.sizes[size] - other.sizes[size]).powi(2));
-        Self { agree: one.agree(other), apart }
+        let squared_distances = std::array::from_fn(|size| (one.sizes[size] - other.sizes[size]).powi(2));
+        Self { agree: one.agree(other), squared_distances }
     }
 }
 
@@ -192,9 +192,13 @@ impl Covariance {
 impl Smooth {
     /// 1 if their sizes are the same, falling towards 0 the further apart they are.
     fn nearness(&self, pair: &Pair) -> f64 {
-        let apart: f64 =
-            self.scales.iter().zip(pair.apart).map(|(scale, apart)| apart / (scale * scale)).sum();
-        (-apart / 2.0).exp()
+        let squared_distances: f64 = self
+            .scales
+            .iter()
+            .zip(pair.squared_distances)
+            .map(|(scale, squared)| squared / (scale * scale))
+            .sum();
+        (-squared_distances / 2.0).exp()
     }
 }
 

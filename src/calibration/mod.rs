@@ -24,7 +24,7 @@ pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure, Widths};
 pub use covariance::{Covariance, Label, Labels, Level, Pair, Place, SOURCES, Source};
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
-pub use rank::{Standing, Versus};
+pub use rank::{Comparand, Versus};
 pub use record::{Calibration, KnownRun, METRICS, Noise, Observation, Observed, shipped};
 pub use support::Support;
 

@@ -12,12 +12,12 @@ use super::{
 use crate::units::Order;
 
 /// Runs used: all of them, thousands, would take too long in a page.
-const ASKED: usize = 80;
+const POSTERIOR_RUNS: usize = 80;
 /// Of these, this many are the runs that share most with the configuration. The others are the nearest run of each
 /// further configuration: what all models on an engine share shows in many configurations, not in many runs of one.
 const NEAREST: usize = 24;
 /// Runs used where an approximation is enough.
-const ASKED_ROUGHLY: usize = 24;
+const ROUGH_RUNS: usize = 24;
 
 /// The logarithms of the factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,14 +101,14 @@ struct Near<'a> {
 }
 
 impl Calibration {
-    /// Posterior of a configuration given the runs accepted by `asked` and all of the visitor's `own`.
+    /// Posterior of a configuration given the runs accepted by `may_inform` and all of the visitor's `own`.
     pub fn posterior(
         &self,
         at: &ConfigPoint,
         own: &[KnownRun],
-        asked: impl Fn(&ConfigPoint) -> bool,
+        may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Posterior {
-        self.joint(&[at], own, asked).of(0)
+        self.joint(&[at], own, may_inform).of(0)
     }
 
     /// The same for several configurations jointly.
@@ -116,11 +116,11 @@ impl Calibration {
         &self,
         at: &[&ConfigPoint],
         own: &[KnownRun],
-        asked: impl Fn(&ConfigPoint) -> bool,
+        may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Joint {
         let prior = self.variances();
         let at: Vec<Place> = at.iter().map(|point| point.place()).collect();
-        self.conditioned(&at, prior, &self.nearest(&at, prior, own.iter(), ASKED, asked))
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own.iter(), POSTERIOR_RUNS, may_inform))
     }
 
     /// Posterior of a configuration given all shipped runs and `own`.
@@ -130,7 +130,7 @@ impl Calibration {
         own: impl Iterator<Item = &'a KnownRun>,
     ) -> Posterior {
         let (at, prior) = ([at.place()], self.variances());
-        self.conditioned(&at, prior, &self.nearest(&at, prior, own, ASKED, |_| true)).of(0)
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own, POSTERIOR_RUNS, |_| true)).of(0)
     }
 
     /// Prior variances of the factors.
@@ -143,7 +143,7 @@ impl Calibration {
     pub fn roughly(&self, at: &ConfigPoint) -> Factors {
         let prior = self.variances();
         let at = [at.place()];
-        self.conditioned(&at, prior, &self.nearest(&at, prior, [].iter(), ASKED_ROUGHLY, |_| true))
+        self.conditioned(&at, prior, &self.nearest(&at, prior, [].iter(), ROUGH_RUNS, |_| true))
             .of(0)
             .factors()
     }
@@ -160,13 +160,13 @@ impl Calibration {
         prior: PerFactor,
         own: impl Iterator<Item = &'a KnownRun>,
         most: usize,
-        asked: impl Fn(&ConfigPoint) -> bool,
+        may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Vec<Near<'a>> {
         let share =
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let required = self.required();
         let may_share = |known: &&KnownRun| at.iter().any(|at| at.agree(&known.place).contain(required));
-        let known = self.known.iter().filter(|known| asked(&known.point)).chain(own);
+        let known = self.known.iter().filter(|known| may_inform(&known.point)).chain(own);
         let all: Vec<&KnownRun> = known.filter(may_share).collect();
         // The runs chosen for any of the configurations.
         let mut chosen = vec![false; all.len()];
@@ -202,7 +202,7 @@ impl Calibration {
     ) -> Vec<[f64; SOURCES]> {
         let prior = self.variances();
         let at = at.place();
-        let near = self.nearest(&[at], prior, own.iter(), ASKED, |_| true);
+        let near = self.nearest(&[at], prior, own.iter(), POSTERIOR_RUNS, |_| true);
         let of_pair = |pair: &Pair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
             for (of, by) in self.prior.iter().zip(by) {
@@ -307,11 +307,11 @@ mod tests {
     fn many_runs_of_one_configuration_leave_room_for_another() {
         let mut other = run("vllm", 0.2);
         other = KnownRun::new(ConfigPoint { tp: 2.0, ..other.point }, other.observed);
-        let mut known: Vec<_> = (0..ASKED).map(|_| run("vllm", 0.1)).collect();
+        let mut known: Vec<_> = (0..POSTERIOR_RUNS).map(|_| run("vllm", 0.1)).collect();
         known.push(other.clone());
         let calibration = calibration(known);
         let at = [run("vllm", 0.0).place];
-        let near = calibration.nearest(&at, calibration.variances(), [].iter(), ASKED, |_| true);
+        let near = calibration.nearest(&at, calibration.variances(), [].iter(), POSTERIOR_RUNS, |_| true);
         assert_eq!(near.len(), NEAREST + 1);
         assert_eq!(near.last().map(|near| near.known), Some(&other));
     }

@@ -3,11 +3,11 @@
 use super::{Axis, Band, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::calibration;
 use crate::config::{Load, Setup};
-use crate::serving::run::{Around, Point, Run};
+use crate::serving::run::{Point, PointBands, Run};
 use crate::serving::sim::Stats;
 
 /// A metric's 80 % band.
-type Banded = fn(&Around) -> Option<calibration::Band>;
+type Banded = fn(&PointBands) -> Option<calibration::Band>;
 
 /// The area between the 80 % bands of the points that have one.
 fn around(points: &[Point], of: Banded) -> Vec<Band> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{GemmChoice, KernelChoice, ProductChoice, VariantChoice};
+use super::kernels::{GemmChoice, GemmSource, KernelChoice, VariantChoice};
 use super::model::{GqaTrait, Model};
 use super::version_defaults::{OlderDeltaRules, OlderExperts};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
@@ -104,6 +104,9 @@ pub struct HostTime {
     pub admission_us: Figure,
     /// Tokenising a prompt, in µs per token.
     pub prompt_token_us: Figure,
+    /// One token of one answer on its way from the scheduler to the client, in µs of the process that takes longest for it.
+    /// Hidden unless tokens come faster; `None` if no measured server came that far.
+    pub stream_us: Figure,
 }
 
 /// Which worker sends the client its first token with separate prefill workers.
@@ -181,7 +184,7 @@ pub struct Engine {
     /// A step with prompts computes the delta rule of all sequences from copies of their states.
     pub copies_states: bool,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.
-    pub products: Vec<ProductChoice>,
+    pub gemm_sources: Vec<GemmSource>,
     /// The kernels of its GEMMs by format of the weights.
     pub gemms: Vec<GemmChoice>,
     pub kernels: Vec<KernelChoice>,
@@ -230,9 +233,13 @@ impl Engine {
     pub fn without_server(&self) -> Self {
         let mut engine = self.clone();
         let host = &mut engine.host;
-        for figure in
-            [&mut host.sequence_us, &mut host.frontend_us, &mut host.admission_us, &mut host.prompt_token_us]
-        {
+        for figure in [
+            &mut host.sequence_us,
+            &mut host.frontend_us,
+            &mut host.admission_us,
+            &mut host.prompt_token_us,
+            &mut host.stream_us,
+        ] {
             figure.0 = figure.0.map(|_| 0.0);
         }
         engine

@@ -104,13 +104,13 @@ impl Issue {
 }
 
 /// Jaro-Winkler similarity above which an id is suggested.
-const ALIKE: f64 = 0.8;
+const MIN_SIMILARITY: f64 = 0.8;
 
 /// The entry of `known` most similar to `given` with its similarity, if similar enough.
 pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<(f64, &'a str)> {
     let given = given.to_ascii_lowercase();
     let alike = known.map(|other| (strsim::jaro_winkler(&given, other), other));
-    alike.filter(|(likeness, _)| *likeness >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0))
+    alike.filter(|(likeness, _)| *likeness >= MIN_SIMILARITY).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// Up to 60 characters of user input, safe to quote in a sentence.

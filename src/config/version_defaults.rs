@@ -148,7 +148,10 @@ mod tests {
         };
         let newest = kernel("0.24.0", Dtype::Bf16);
         assert_eq!(kernel("0.11.1", Dtype::Bf16).as_deref(), Some("sglang_fused_moe_triton"));
-        assert_eq!(kernel("0.11.1", Dtype::Fp8Block).as_deref(), Some("deepgemm"));
+        assert_eq!(
+            kernel("0.11.1", Dtype::Fp8Block).as_deref(),
+            Some("vllm_fp8moe_deepgemm_deepgemmexperts")
+        );
         assert_eq!([kernel("0.16.0", Dtype::Bf16), kernel("nightly", Dtype::Bf16)], [newest.clone(), newest]);
     }
 
@@ -160,7 +163,9 @@ mod tests {
             vllm.kernels_on(Arch::Hopper).unwrap().moe(Dtype::Fp8Block, 1, 1).unwrap().name().to_owned()
         };
         let triton = "vllm_fp8moe_triton_tritonexperts";
-        assert_eq!([kernel("0.12.0"), kernel("0.18.0"), kernel("0.24.0")], [triton; 3]);
+        assert_eq!([kernel("0.11.0"), kernel("0.18.0"), kernel("0.24.0")], [triton; 3]);
+        let deepgemm = "vllm_fp8moe_deepgemm_deepgemmexperts";
+        assert_eq!([kernel("0.11.1"), kernel("0.13.0")], [deepgemm; 2]);
         let flashinfer = "vllm_fp8moe_flashinfer_cutlass_flashinferexperts";
         assert_eq!([kernel("0.14.0"), kernel("0.16.0")], [flashinfer; 2]);
     }

@@ -3,13 +3,11 @@
 use serde_json::{Value, json};
 
 use super::yaml;
-use crate::config::{Arch, PrefillPool, Setup};
+use crate::config::command::{EngineLaunch, launches};
+use crate::config::{Arch, PrefillPool, Setup, catalog};
 use crate::serving::run::{Commands, checkpoint_name};
 
 const PORT: u16 = 8000;
-
-/// The Dynamo release whose `examples/backends/*/deploy/disagg.yaml` the manifest for pools follows.
-const DYNAMO: &str = "1.3.1";
 
 /// Shared memory for messages between the ranks of a replica.
 const SHARED_MEMORY: &str = "16Gi";
@@ -53,28 +51,23 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
     one_machine(setup)?;
     one_machine(&pool.setup)?;
     let engine = &setup.engine;
-    let (model, transfer) = match engine.id.as_str() {
-        "vllm" => {
-            ("--model", ["--kv-transfer-config", r#"{"kv_connector":"NixlConnector","kv_role":"kv_both"}"#])
-        }
-        "sglang" => ("--model-path", ["--disaggregation-transfer-backend", "nixl"]),
-        _ => {
-            return Err(format!(
-                "no manifest for prefill and decode pools of {}: use vLLM or SGLang",
-                engine.name
-            ));
-        }
-    };
-    let image = format!("nvcr.io/nvidia/ai-dynamo/{}-runtime:{DYNAMO}", engine.id);
+    let dynamo = &launches().dynamo;
+    let own = launches().of(&engine.id).and_then(|of| of.dynamo.as_ref()).ok_or_else(|| {
+        let has = |of: &&EngineLaunch| of.dynamo.is_some();
+        let others = launches().engines.iter().filter(has).filter_map(|of| catalog().engine(&of.engine));
+        let others = others.map(|engine| engine.name.as_str()).collect::<Vec<_>>().join(" or ");
+        format!("no manifest for prefill and decode pools of {}: use {others}", engine.name)
+    })?;
+    let image = dynamo.image.replace("{engine}", &engine.id).replace("{version}", &dynamo.version);
     let worker = |setup: &Setup, mode: &str| -> Result<Value, String> {
         // Dynamo's program replaces the engine's, so only the arguments from the model name on are kept.
         let alone = Setup { prefill: None, ..setup.clone() };
-        let words = shlex::split(&Commands::of(&alone).launch.replace("\\\n", " ")).unwrap_or_default();
+        let launch = Commands::of(&alone).launch.replace("\\\n", " ");
+        let words = shlex::split(&launch).ok_or("the launch command has an open quotation mark")?;
         let name = checkpoint_name(setup);
         let at = words.iter().position(|word| *word == name).ok_or("the command names no model")?;
-        let own = [model.to_owned()].into_iter().chain(words[at..].iter().cloned());
-        let more = ["--disaggregation-mode", mode].into_iter().chain(transfer).map(str::to_owned);
-        let args: Vec<String> = own.chain(more).collect();
+        let mode_flag = ["--disaggregation-mode".to_owned(), mode.to_owned()];
+        let args = [std::slice::from_ref(&own.model), &words[at..], &mode_flag, &own.transfer].concat();
         Ok(json!({
             "componentType": "worker",
             "subComponentType": mode,
@@ -99,8 +92,8 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
         }},
     });
     let version = format!(
-        "# Dynamo {DYNAMO} ships its own version of {}; {} was predicted.\n",
-        engine.name, engine.version
+        "# Dynamo {} ships its own version of {}; {} was predicted.\n",
+        dynamo.version, engine.name, engine.version
     );
     Ok(version + &place(&pool.setup) + &place(setup) + &yaml::print(&[document]))
 }
@@ -136,10 +129,8 @@ fn image(setup: &Setup) -> Result<String, String> {
     let version = &setup.engine.version;
     // The published images are of x86 servers with NVIDIA's GPUs.
     let usual = setup.gpu.arch.is_nvidia() && setup.gpu.host_bytes.is_none();
-    match (setup.engine.id.as_str(), usual) {
-        ("vllm", true) => Ok(format!("vllm/vllm-openai:v{version}")),
-        ("sglang", true) => Ok(format!("lmsysorg/sglang:v{version}")),
-        ("trtllm", true) => Ok(format!("nvcr.io/nvidia/tensorrt-llm/release:{version}")),
-        _ => Err(format!("no image of {} {version} is known for {}", setup.engine.name, setup.gpu.name)),
+    match launches().of(&setup.engine.id).filter(|_| usual) {
+        Some(of) => Ok(of.published_image.replace("{version}", version.text())),
+        None => Err(format!("no image of {} {version} is known for {}", setup.engine.name, setup.gpu.name)),
     }
 }

@@ -28,14 +28,14 @@ impl FamilyRows {
 pub struct Rows {
     families: BTreeMap<Family, FamilyRows>,
     seen: FxHashMap<(Family, Vec<u32>), usize>,
-    asked: Vec<AskedCall>,
+    calls: Vec<CallRow>,
     gpu: String,
     /// Nothing is asked, because the plan is finished with ideals.
     silent: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct AskedCall {
+struct CallRow {
     /// `None` if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
@@ -55,17 +55,17 @@ impl Rows {
         }
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
-        let asked = match op.family().zip(op.served_vector(gpu, engine)?) {
-            Some((family, Served { vector: row, added })) => AskedCall {
+        let call = match op.family().zip(op.served_vector(gpu, engine)?) {
+            Some((family, Served { vector: row, added })) => CallRow {
                 row: Some((family, self.add(family, row))),
                 // What is added is of cold keys.
                 in_service: op.in_service(if added.is_some() { Bytes::ZERO } else { stored }, gpu, engine)?,
                 added,
             },
-            None => AskedCall { row: None, in_service: Seconds::ZERO, added: None },
+            None => CallRow { row: None, in_service: Seconds::ZERO, added: None },
         };
-        self.asked.push(asked);
-        Ok(self.asked.len() - 1)
+        self.calls.push(call);
+        Ok(self.calls.len() - 1)
     }
 
     /// The index of `row` in its family, added if new.
@@ -94,13 +94,13 @@ impl Rows {
         let is_here = |gpus: &Vec<String>| gpus.contains(&self.gpu);
         let seen: BTreeMap<Family, bool> =
             trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))).collect();
-        let mut calls = Vec::with_capacity(self.asked.len());
-        for asked in &self.asked {
-            calls.push(match asked.row {
+        let mut calls = Vec::with_capacity(self.calls.len());
+        for call in &self.calls {
+            calls.push(match call.row {
                 None => CallAnswer::NONE,
                 Some((family, row)) => CallAnswer {
-                    answer: Some(answers.get(&family)?.get(row)?.with(asked.added)),
-                    in_service: asked.in_service,
+                    answer: Some(answers.get(&family)?.get(row)?.with(call.added)),
+                    in_service: call.in_service,
                     seen: seen.get(&family).is_some_and(|&seen| seen),
                 },
             });

@@ -104,8 +104,8 @@ fn conflict(cases: &[&ServedCase], a: usize, b: usize) -> Option<Conflict> {
         );
         return Some(Conflict { slower: few, other: many, undecided: false, reason });
     }
-    let apart = |ratio: f64, factor: f64| ratio > factor || ratio < 1.0 / factor;
-    if !apart(tpot, constants().tpot_factor) && !apart(ttft, constants().ttft_factor) {
+    let differs = |ratio: f64, factor: f64| ratio > factor || ratio < 1.0 / factor;
+    if !differs(tpot, constants().tpot_factor) && !differs(ttft, constants().ttft_factor) {
         return None;
     }
     let (slower, other) = if tpot > 1.0 { (few, many) } else { (many, few) };

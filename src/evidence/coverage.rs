@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
 use super::errors::grouped;
-use crate::calibration::{OF_80_PERCENT, Standing};
+use crate::calibration::{Comparand, OF_80_PERCENT};
 
 /// A prediction with bands.
 #[derive(Debug, Clone, Serialize)]
@@ -18,7 +18,7 @@ pub struct Calibrated {
     pub left: f64,
     /// Input for comparisons.
     #[serde(skip)]
-    pub standing: Standing,
+    pub comparand: Comparand,
 }
 
 /// The key of the prediction: with the runs of the same configuration left out.

@@ -125,7 +125,7 @@ fn ranked(ranks: &Ranks) -> Vec<Ranked> {
     all.map(|(difference, (metric, named))| Ranked {
         difference: (*difference).into(),
         metric: metric.name().into(),
-        pairs: named.apart as u32,
+        pairs: named.distinct as u32,
         right: significant(named.right, DIGITS),
         physics: significant(named.physics, DIGITS),
     })

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::plan::{Broken, Found, Plan};
-use super::worth::{RankedBy, Worth};
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
 use crate::config::{Field, Issue, Scenario};
@@ -65,7 +65,7 @@ pub struct Counts {
     /// Even the fewest replicas exceed the fleet.
     pub beyond_fleet: u32,
     /// Pruned: no number of replicas can beat the plans found.
-    pub outdone: u32,
+    pub pruned: u32,
     /// Step times were predicted and loads simulated.
     pub simulated: u32,
     /// Simulated loads in all.
@@ -79,8 +79,8 @@ impl Search {
         let first = self.found.first().map(|(found, _)| found);
         let plan = |index: usize| {
             let found = &self.found[index].0;
-            let behind = first.filter(|_| index > 0).map(|first| words::behind(found, first));
-            self.as_shown(found, behind)
+            let drawback = first.filter(|_| index > 0).map(|first| words::drawback(found, first));
+            self.as_shown(found, drawback)
         };
         let plans: Vec<Plan> = if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
         let finished = self.is_finished() && !self.is_stopped();
@@ -112,7 +112,8 @@ impl Search {
     /// Whether the plans found are within the fleet, rather than the closest ones outside it.
     pub(super) fn is_within_fleet(&self) -> bool {
         let fleet = &self.request.fleet;
-        let allowed = |found: &Found| found.is_apart() || found.replicas <= fleet.replicas(&found.setup);
+        let allowed =
+            |found: &Found| found.is_disaggregated() || found.replicas <= fleet.replicas(&found.setup);
         self.found.first().is_none_or(|(found, _)| allowed(found))
     }
 
@@ -132,8 +133,8 @@ impl Search {
         let name = words::name(&found.setup, found.replicas);
         let gpus = found.gpus();
         let fleet = &self.request.fleet;
-        let over = match (found.worth(), fleet.dollars) {
-            (Worth::Dollars(cost), Some(most)) if cost > most => {
+        let over = match (found.ranking_cost(), fleet.dollars) {
+            (RankingCost::Dollars(cost), Some(most)) if cost > most => {
                 format!(
                     "costs {} per hour, {} times the budget",
                     Dollars(cost).print(),
@@ -157,8 +158,8 @@ impl Search {
         format!("nothing {within} meets the limits; the nearest plan that does is {name}: it {over}")
     }
 
-    fn as_shown(&self, found: &Found, behind: Option<String>) -> Plan {
-        let plan = found.plan(words::name(&found.setup, found.replicas), behind);
+    fn as_shown(&self, found: &Found, drawback: Option<String>) -> Plan {
+        let plan = found.plan(words::name(&found.setup, found.replicas), drawback);
         let listed = &found.setup.gpu.dollars_per_hour;
         let price_from = match (self.request.fleet.prices.get(&plan.gpu), found.scenario.overrides.price) {
             (Some(price), _) => Some(price.from(&plan.gpu)),

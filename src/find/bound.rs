@@ -73,25 +73,25 @@ impl Bound {
         };
         let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.dp * setup.pp));
         // Time per request falls with the batch size: the smallest that breaks the limit bounds all that meet it.
-        let (mut keeps, mut size) = (0.0, 1.0);
+        let (mut meets, mut size) = (0.0, 1.0);
         let mut taken = step(size)?;
         while taken <= limit && size < work.most {
-            keeps = size;
+            meets = size;
             size = (size * 2.0).min(work.most);
             taken = step(size)?;
         }
-        if taken > limit && keeps > 0.0 {
+        if taken > limit && meets > 0.0 {
             for _ in 0..REFINED {
-                let middle = ((keeps + size) / 2.0).ceil();
+                let middle = ((meets + size) / 2.0).ceil();
                 let found = step(middle)?;
                 if found <= limit {
-                    keeps = middle;
+                    meets = middle;
                 } else {
                     (size, taken) = (middle, found);
                 }
             }
         }
-        let per_request = if taken > limit && keeps == 0.0 { f64::INFINITY } else { each(size, taken) };
+        let per_request = if taken > limit && meets == 0.0 { f64::INFINITY } else { each(size, taken) };
         Ok(Self { ttft, tpot: Some(alone / work.tokens_a_step), per_request })
     }
 

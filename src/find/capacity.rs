@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::request::{asked, number, repeated};
+use super::request::{number, repeated, stated};
 use super::survey::Survey;
 use super::{Answer, Plan, Request, Search};
 use crate::config::inputs::{ANY, Range};
@@ -123,8 +123,8 @@ impl Question {
         let (request, found) = Request::from_json(&Value::Object(object).to_string());
         issues.extend(found);
         let unbounded = |request: &Request| request.gpus.is_none() && request.fleet.is_unbounded();
-        if let (Self::Most(size), Some(asked)) = (&question, &request)
-            && unbounded(asked)
+        if let (Self::Most(size), Some(stated)) = (&question, &request)
+            && unbounded(stated)
         {
             let text = "the most load needs a bound: give `budget_gpus`, `budget_dollars` or `owned`";
             issues.push(Issue::error(*size, text));
@@ -135,7 +135,7 @@ impl Question {
 
     /// As [`Self::from_json`], of what a link asks: [`Request::from_link`].
     pub fn from_link(link: &Link) -> (Option<Request>, Self, Vec<Issue>) {
-        let (find, mut object) = (link.find.clone().unwrap_or_default(), asked(link));
+        let (find, mut object) = (link.find.clone().unwrap_or_default(), stated(link));
         let load = link.scenario.workload.load.size();
         let hours = find.hours();
         if !hours.is_empty() {

@@ -122,7 +122,7 @@ impl Estimate {
 
     /// Workers required for the load of `whole` if `setup` does only one half of the work, and the least seconds of one
     /// worker per request. The factor of the other half is 0.
-    pub fn apart(
+    pub fn disaggregated(
         &self,
         setup: &Setup,
         whole: &Setup,

@@ -95,7 +95,7 @@ fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
         output(plan.map(|of| of.output_per_s), bands),
         one("total_per_s", Unit::PerSecond, plan.map(|of| Some(of.total_per_s))),
         one("goodput_share", Unit::Count, plan.map(|of| of.goodput_share)),
-        one("keeps_with", Unit::Count, plan.map(|of| of.keeps_with)),
+        one("chance_within_limits", Unit::Count, plan.map(|of| of.chance_within_limits)),
         one("headroom", Unit::Count, plan.map(|of| of.headroom)),
         one("job", Unit::Seconds, plan.map(|of| of.job_seconds)),
         one("job_dollars", Unit::Dollars, plan.map(|of| of.job_dollars)),

@@ -1,6 +1,6 @@
 //! How much more load a plan can serve before a limit breaks.
 
-use super::plan::{Found, keeps};
+use super::plan::{Found, meets_limits};
 use crate::config::Load;
 use crate::serving::run::Runner;
 
@@ -11,32 +11,32 @@ const PRECISION: f64 = 0.03;
 /// Headroom search for a plan, one run at a time.
 #[derive(Debug, Clone)]
 pub struct Headroom {
-    keeps: f64,
+    meets: f64,
     breaks: Option<f64>,
 }
 
 impl Headroom {
     pub fn new() -> Self {
-        Self { keeps: 1.0, breaks: None }
+        Self { meets: 1.0, breaks: None }
     }
 
     /// Does one more run. Returns the load multiple and whether it is only a lower bound, once known.
     pub fn step(&mut self, found: &Found, runner: &Runner) -> Option<(f64, bool)> {
         let at = match self.breaks {
-            None if self.keeps >= MOST_LOAD => return Some((self.keeps, true)),
-            None => (self.keeps * 1.5).min(MOST_LOAD),
-            Some(breaks) => (self.keeps * breaks).sqrt(),
+            None if self.meets >= MOST_LOAD => return Some((self.meets, true)),
+            None => (self.meets * 1.5).min(MOST_LOAD),
+            Some(breaks) => (self.meets * breaks).sqrt(),
         };
         let load = found.setup.workload.load;
         let more = Load::of(load.size(), load.amount() * at);
         // Clients are whole numbers.
         let times = more.amount() / load.amount();
-        let is_new = times > self.keeps && self.breaks.is_none_or(|breaks| times < breaks);
-        if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.keeps * (1.0 + PRECISION)) {
-            return Some((self.keeps, false));
+        let is_new = times > self.meets && self.breaks.is_none_or(|breaks| times < breaks);
+        if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.meets * (1.0 + PRECISION)) {
+            return Some((self.meets, false));
         }
         match runner.trial(found.replicas, more) {
-            Ok(run) if keeps(&run) => self.keeps = times,
+            Ok(run) if meets_limits(&run) => self.meets = times,
             _ => self.breaks = Some(times),
         }
         None

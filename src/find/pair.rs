@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::Request;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
 use super::pools::Half;
 use super::probe::{Slice, one, refused};
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::walk::{MOST_OF_JOB, Walk, Way};
 use super::words;
-use super::worth::{RankedBy, Worth};
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
 use crate::efficiency::{Ask, UNANSWERED};
@@ -122,17 +122,17 @@ impl Pair {
     }
 
     /// What a run with these workers is ranked by.
-    pub(super) fn rank(&self, workers: Workers, run: &Run) -> Worth {
-        self.ranked_by().rank(self.worth_of(workers), run.sustained(run.metrics.output_per_s))
+    pub(super) fn rank(&self, workers: Workers, run: &Run) -> RankingCost {
+        self.ranked_by().rank(self.ranking_cost_of(workers), run.sustained(run.metrics.output_per_s))
     }
 
-    fn worth_of(&self, workers: Workers) -> Worth {
-        Worth::of(&self.sized(workers), workers[1])
+    fn ranking_cost_of(&self, workers: Workers) -> RankingCost {
+        RankingCost::of(&self.sized(workers), workers[1])
     }
 
     /// What its next workers cost per hour.
-    pub fn worth(&self) -> Worth {
-        self.worth_of(self.tried_next().unwrap_or(self.next))
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.ranking_cost_of(self.tried_next().unwrap_or(self.next))
     }
 
     /// The numbers of prefill workers that the request names.
@@ -181,7 +181,7 @@ impl Pair {
             if !self.walked(walk, workers, &run) {
                 return Ok(Slice::More);
             }
-        } else if keeps(&run) {
+        } else if meets_limits(&run) {
             self.kept = Some((workers, run));
             return Ok(Slice::More);
         }
@@ -200,7 +200,7 @@ impl Pair {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
-            if !keeps(&run) {
+            if !meets_limits(&run) {
                 let mut broken = words::broken(&run, self.setup.workload.load);
                 broken.text = format!("even with one request at a time, {}", broken.text);
                 self.nearest = None;
@@ -228,7 +228,7 @@ impl Pair {
     /// The workers to try next; `None` if the fewest are known.
     fn tried_next(&self) -> Option<Workers> {
         if let Some(walk) = &self.walk {
-            return walk.next(|workers| self.worth_of(workers));
+            return walk.next(|workers| self.ranking_cost_of(workers));
         }
         let Some((kept, _)) = &self.kept else { return Some(self.next) };
         [0, 1].into_iter().find_map(|side| {

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::worth::{RankedBy, Worth};
+use super::ranking_cost::{RankedBy, RankingCost};
 use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
 use crate::serving::run::{Bands, Power, Run};
-use crate::serving::sim::{Kept, Stats};
+use crate::serving::sim::{LimitResult, Stats};
 use crate::units::Dollars;
 
 /// The limit missed by most, or a load that is not kept up with.
@@ -75,9 +75,9 @@ pub struct Plan {
     pub bands: Option<Bands>,
     /// The probability that measurements meet every limit; `None` without limits, or while `bands` is not yet
     /// known.
-    pub keeps_with: Option<f64>,
+    pub chance_within_limits: Option<f64>,
     /// Every limit with the result at the required percentile.
-    pub limits: Vec<Kept>,
+    pub limits: Vec<LimitResult>,
     /// Share of requests that meet all limits; `None` without limits.
     pub goodput_share: Option<f64>,
     /// Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known.
@@ -87,14 +87,14 @@ pub struct Plan {
     /// What breaks with one replica fewer; `None` if not simulated, or there is only one.
     pub one_less: Option<Broken>,
     /// Why it ranks behind the first; `None` for the first.
-    pub behind: Option<String>,
+    pub drawback: Option<String>,
     /// Caveats: estimates, and what was not measured.
     pub issues: Vec<Issue>,
 }
 
 impl Plan {
     /// Whether prompts are prefilled by separate workers.
-    pub fn is_apart(&self) -> bool {
+    pub fn is_disaggregated(&self) -> bool {
         self.config.get(Field::PrefillWorkers.id()).is_some()
     }
 }
@@ -116,8 +116,8 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn worth(&self) -> Worth {
-        Worth::of(&self.setup, self.replicas)
+    pub fn ranking_cost(&self) -> RankingCost {
+        RankingCost::of(&self.setup, self.replicas)
     }
 
     pub fn ranked_by(&self) -> RankedBy {
@@ -125,23 +125,23 @@ impl Found {
     }
 
     /// What it is ranked by: its price, or that of the job.
-    pub fn rank(&self) -> Worth {
-        self.ranked(self.worth())
+    pub fn rank(&self) -> RankingCost {
+        self.ranked(self.ranking_cost())
     }
 
     /// The same in GPUs, whatever their price.
-    pub fn rank_by_gpus(&self) -> Worth {
-        self.ranked(Worth::Gpus(f64::from(self.gpus())))
+    pub fn rank_by_gpus(&self) -> RankingCost {
+        self.ranked(RankingCost::Gpus(f64::from(self.gpus())))
     }
 
-    fn ranked(&self, worth: Worth) -> Worth {
-        self.ranked_by().rank(worth, self.run.sustained(self.run.metrics.output_per_s))
+    fn ranked(&self, ranking_cost: RankingCost) -> RankingCost {
+        self.ranked_by().rank(ranking_cost, self.run.sustained(self.run.metrics.output_per_s))
     }
 
     /// Seconds that a job takes and what it costs, if known.
     pub fn job(&self) -> Option<(f64, Option<f64>)> {
         let seconds = self.run.metrics.duration;
-        let dollars = self.worth().dollars().map(|hourly| hourly / 3600.0 * seconds);
+        let dollars = self.ranking_cost().dollars().map(|hourly| hourly / 3600.0 * seconds);
         self.ranked_by().is_of_job().then_some((seconds, dollars))
     }
 
@@ -152,7 +152,7 @@ impl Found {
     }
 
     /// Whether prompts are prefilled by separate workers.
-    pub fn is_apart(&self) -> bool {
+    pub fn is_disaggregated(&self) -> bool {
         self.setup.prefill.is_some()
     }
 
@@ -197,11 +197,11 @@ impl Found {
         setup
     }
 
-    /// The plan as shown, with `behind` saying why it is not the first.
-    pub fn plan(&self, name: String, behind: Option<String>) -> Plan {
+    /// The plan as shown, with `drawback` saying why it is not the first.
+    pub fn plan(&self, name: String, drawback: Option<String>) -> Plan {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
-        let hourly = self.worth().dollars();
+        let hourly = self.ranking_cost().dollars();
         let per_million =
             |tokens_per_s: f64| Some(Dollars(hourly?).per_million(self.run.sustained(tokens_per_s))?.0);
         Plan {
@@ -229,13 +229,13 @@ impl Found {
             sustained_output_per_s: self.run.sustained(metrics.output_per_s),
             power: self.run.power,
             bands: self.bands.clone(),
-            keeps_with: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
+            chance_within_limits: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
             limits: self.run.limits.clone(),
             goodput_share: self.share(),
             headroom: self.headroom.map(|(times, _)| times),
             headroom_is_least: self.headroom.is_some_and(|(_, least)| least),
             one_less: self.one_less.clone(),
-            behind,
+            drawback,
             issues: self.issues.clone(),
         }
     }
@@ -264,12 +264,12 @@ impl Tried {
         let sustained = run.sustained(output);
         Self {
             gpu: setup.gpu.name.clone(),
-            engine: setup.engine.name.clone() + if found.is_apart() { ", prefill apart" } else { "" },
+            engine: setup.engine.name.clone() + if found.is_disaggregated() { ", prefill apart" } else { "" },
             weights: setup.weights,
             per_gpu: output / f64::from(found.gpus()),
             per_user: run.metrics.tpot.map(|tpot| 1.0 / tpot.mean),
             dollars_per_million_output: found
-                .worth()
+                .ranking_cost()
                 .dollars()
                 .and_then(|hourly| Some(Dollars(hourly).per_million(sustained)?.0)),
             e2e: run.metrics.e2e.mean,
@@ -283,6 +283,6 @@ pub fn share(run: &Run) -> Option<f64> {
 }
 
 /// Whether a run meets its limits or, without limits, keeps up with its load.
-pub fn keeps(run: &Run) -> bool {
-    run.keeps().unwrap_or(run.saturation.is_none())
+pub fn meets_limits(run: &Run) -> bool {
+    run.meets_limits().unwrap_or(run.saturation.is_none())
 }

@@ -11,9 +11,9 @@ use super::estimate::{Estimate, Expected};
 use super::pair::Pair;
 use super::plan::{Broken, Found};
 use super::probe::Slice;
+use super::ranking_cost::RankingCost;
 use super::task::Job;
 use super::walk::MOST_OF_JOB;
-use super::worth::Worth;
 use super::{Request, Search, bound, layouts, words};
 use crate::calibration::Factors;
 use crate::config::catalog::catalog;
@@ -52,15 +52,15 @@ pub(super) struct Pools {
     waiting: VecDeque<Half>,
     halves: Vec<Half>,
     /// The least cost of each pair, cheapest last.
-    pairs: Vec<(Worth, usize, usize)>,
+    pairs: Vec<(RankingCost, usize, usize)>,
     probes: VecDeque<Box<Pair>>,
     /// Pairs that were simulated, and slices of them.
     tried: u32,
     slices: u32,
     /// The least cost of the workers that a search without bounds did not get to.
-    cut: Option<Worth>,
+    cut: Option<RankingCost>,
     /// The cost of the best pair found.
-    best: Option<Worth>,
+    best: Option<RankingCost>,
     pub missed: Option<(Arc<Found>, Broken)>,
     /// Why a pair could not be simulated.
     pub refused: Option<String>,
@@ -130,7 +130,7 @@ impl Half {
         }
         let Some((estimate, rows)) = Estimate::new(&setup) else { return Ok(()) };
         let (found, per_request) =
-            estimate.apart(&setup, &whole, (&ask(&rows)?, factors)).ok_or(UNANSWERED)?;
+            estimate.disaggregated(&setup, &whole, (&ask(&rows)?, factors)).ok_or(UNANSWERED)?;
         self.workers = Some(found).filter(|found| found.least < u32::MAX);
         self.per_token = per_request / f64::from(whole.workload.osl);
         Ok(())
@@ -177,9 +177,9 @@ impl Search {
             return Some(Job::Pair(probe));
         }
         let found = self.pools.best;
-        while let Some((worth, prefill, decode)) = self.pools.pairs.pop() {
-            let outdone = found.is_some_and(|best| best.order(worth).is_lt());
-            if outdone || (found.is_none() && self.pools.tried >= TRIED) {
+        while let Some((ranking_cost, prefill, decode)) = self.pools.pairs.pop() {
+            let pruned = found.is_some_and(|best| best.order(ranking_cost).is_lt());
+            if pruned || (found.is_none() && self.pools.tried >= TRIED) {
                 self.pools.pairs.clear();
                 break;
             }
@@ -198,7 +198,7 @@ impl Search {
         let is_of_job = self.ranked_by().is_of_job();
         let Pools { probes, pairs, halves, best, slices, cut, tried, .. } = &mut self.pools;
         loop {
-            let begun = (0..probes.len()).map(|index| (probes[index].worth(), index));
+            let begun = (0..probes.len()).map(|index| (probes[index].ranking_cost(), index));
             let begun = begun.min_by(|one, other| one.0.order(other.0));
             let next = match (begun, pairs.last()) {
                 (Some((own, _)), Some((other, ..))) if own.order(*other).is_gt() => *other,
@@ -207,9 +207,9 @@ impl Search {
                 (None, None) => return None,
             };
             // The cost of a job depends on how well its workers match, not on their number.
-            let outdone = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
-            if outdone || *slices >= SLICES {
-                *cut = Some(next).filter(|_| !outdone).or(*cut);
+            let pruned = !is_of_job && best.is_some_and(|best| best.order(next).is_lt());
+            if pruned || *slices >= SLICES {
+                *cut = Some(next).filter(|_| !pruned).or(*cut);
                 probes.clear();
                 pairs.clear();
                 return None;
@@ -230,8 +230,10 @@ impl Search {
     /// What a search without bounds left out.
     pub(super) fn not_tried(&self) -> Option<Issue> {
         let text = match self.pools.cut {
-            Some(Worth::Dollars(cost)) => format!("all that cost {} per hour or more", Dollars(cost).print()),
-            Some(Worth::Gpus(gpus)) => format!("all that take {} GPUs or more", count(gpus)),
+            Some(RankingCost::Dollars(cost)) => {
+                format!("all that cost {} per hour or more", Dollars(cost).print())
+            }
+            Some(RankingCost::Gpus(gpus)) => format!("all that take {} GPUs or more", count(gpus)),
             None if self.exhaustive && self.pools.begun && self.ranked_by().is_of_job() => {
                 format!("more than {MOST_OF_JOB} of either kind")
             }
@@ -242,7 +244,7 @@ impl Search {
     }
 
     /// Pairs that differ only in GPU and degrees.
-    fn pairs(&self) -> Vec<(Worth, usize, usize)> {
+    fn pairs(&self) -> Vec<(RankingCost, usize, usize)> {
         let mut alike: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, half) in self.pools.halves.iter().enumerate() {
             alike.entry(half.common()).or_default()[usize::from(!half.computes)].push(index);
@@ -263,15 +265,15 @@ impl Search {
             _ if of_job => half.per_token,
             workers => f64::from(workers.map_or(1, |workers| workers.least)),
         };
-        let worth = |(one, other): (usize, usize)| {
+        let ranking_cost = |(one, other): (usize, usize)| {
             let both = [&halves[one], &halves[other]].map(|half| (least(half), half));
             let dollars =
                 both.iter().map(|(workers, half)| Some(workers * half.dollars?)).sum::<Option<f64>>();
             let gpus = both.iter().map(|(workers, half)| workers * f64::from(half.gpus)).sum();
-            let worth = dollars.map_or(Worth::Gpus(gpus), Worth::Dollars);
-            (if of_job { worth.of_job(1.0) } else { worth }, one, other)
+            let ranking_cost = dollars.map_or(RankingCost::Gpus(gpus), RankingCost::Dollars);
+            (if of_job { ranking_cost.of_job(1.0) } else { ranking_cost }, one, other)
         };
-        let mut pairs: Vec<_> = all.filter(paired).map(worth).collect();
+        let mut pairs: Vec<_> = all.filter(paired).map(ranking_cost).collect();
         pairs.order_by(|a, b| b.0.order(a.0));
         pairs
     }
@@ -288,7 +290,7 @@ impl Search {
                 if !self.is_within_fleet() {
                     self.found.clear();
                 }
-                let better = |best: Worth| found.rank().order(best).is_lt();
+                let better = |best: RankingCost| found.rank().order(best).is_lt();
                 if self.pools.best.is_none_or(better) {
                     self.pools.best = Some(found.rank());
                 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::estimate::Estimate;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
-use super::worth::{RankedBy, Worth};
 use crate::calibration::KnownRun;
 use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
 use crate::efficiency::{Ask, UNANSWERED};
@@ -33,16 +33,16 @@ pub struct BoundedLayout {
 
 impl BoundedLayout {
     /// A bound on all of its plans.
-    pub fn worth(&self) -> Worth {
-        self.worth_of(self.least)
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.ranking_cost_of(self.least)
     }
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
-    pub fn worth_of(&self, replicas: u32) -> Worth {
+    pub fn ranking_cost_of(&self, replicas: u32) -> RankingCost {
         let Workload { load, slos, osl, .. } = self.setup.workload;
         match RankedBy::of(load, slos).is_of_job() {
-            true => Worth::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
-            false => Worth::of(&self.setup, replicas),
+            true => RankingCost::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
+            false => RankingCost::of(&self.setup, replicas),
         }
     }
 
@@ -68,12 +68,14 @@ pub struct Probe {
     /// Calibration points from the visitor's runs.
     own: Arc<[KnownRun]>,
     runner: Option<Runner>,
-    /// Largest number of replicas known to miss the limits; fewer miss them too.
+    /// Largest number of replicas known to miss the limits clearly: fewer miss them too.
     pub low: u32,
+    /// Larger ones that just miss them.
+    near: Vec<u32>,
     /// The smallest number known to meet them, with its run.
     high: Option<(u32, Run)>,
-    /// What broke with `low` replicas.
-    broken: Option<Broken>,
+    /// The last number that missed them, and how.
+    missed: Option<(u32, Broken)>,
     /// The run closest to the limits, with its replicas, if none meets them.
     nearest: Option<(u32, Run, Broken)>,
     /// Whether a lone request meets the limits, once known.
@@ -105,6 +107,11 @@ pub enum Slice {
 const BEGIN: f64 = 1.3;
 /// Growth factor from a failing number of replicas to the next one tried.
 const GROWTH: f64 = 1.4;
+/// Up to so far above a limit, fewer replicas may still meet it: the percentiles of clients depend on how their prompts
+/// happen to meet, which differs by more than this from one number of clients to the next.
+const NEAR: f64 = 1.1;
+/// No more numbers of replicas than this are taken for near misses: each costs a run.
+const MOST_NEAR: usize = 6;
 
 impl Probe {
     /// `every`: without skipping any number of replicas.
@@ -116,7 +123,8 @@ impl Probe {
             runner: None,
             low,
             high: None,
-            broken: None,
+            near: Vec::new(),
+            missed: None,
             nearest: None,
             alone: None,
             runs: 0,
@@ -133,8 +141,8 @@ impl Probe {
     }
 
     /// The current bound on its plans.
-    pub fn worth(&self) -> Worth {
-        self.layout.worth_of(self.low.saturating_add(1))
+    pub fn ranking_cost(&self) -> RankingCost {
+        self.layout.ranking_cost_of(self.low.saturating_add(1))
     }
 
     /// Runs one slice: the step times, or one run. `ask` runs the models.
@@ -157,17 +165,17 @@ impl Probe {
         let Some(replicas) = self.next() else { return Ok(self.end()) };
         let load = self.layout.setup.workload.load;
         self.runs += 1;
-        let is_due = self.alone_first || self.broken.is_some();
+        let is_due = self.alone_first || self.missed.is_some();
         if self.alone.is_none() && is_due && self.high.is_none() {
             let mut run = match known.trial(1, one(load)) {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
-            self.alone = Some(keeps(&run));
+            self.alone = Some(meets_limits(&run));
             if self.alone == Some(false) {
                 // A lower load would not help. The link holds the whole load.
                 self.nearest = None;
-                run.start = known.apart(1, load).map_or(run.start, |setup| setup.workload.start);
+                run.start = known.for_trial(1, load).map_or(run.start, |setup| setup.workload.start);
                 self.miss(1, run);
                 let text = |broken: &mut Broken| {
                     broken.text = format!("even with one request at a time, {}", broken.text)
@@ -181,45 +189,60 @@ impl Probe {
             Ok(run) => run,
             Err(issue) => return Ok(Slice::Refused(issue)),
         };
-        if keeps(&run) {
+        if meets_limits(&run) {
             self.high = Some((replicas, run));
         } else {
-            self.low = replicas;
-            self.miss(replicas, run);
+            let is_near = words::excess(&self.miss(replicas, run)) < NEAR && self.near.len() < MOST_NEAR;
+            if is_near && !self.every {
+                self.near.push(replicas);
+            } else {
+                self.low = replicas;
+            }
         }
         Ok(Slice::More)
     }
 
     /// The next number of replicas to try; `None` if the smallest is known or none works.
     fn next(&self) -> Option<u32> {
-        let (low, most) = (self.low, self.layout.most.min(self.most_shown));
+        let most = self.layout.most.min(self.most_shown);
+        let missed = self.near.iter().copied().fold(self.low, u32::max);
         match self.high {
-            None if low >= most => None,
-            None if self.every => Some(low + 1),
-            None if self.broken.is_none() => {
-                let guess = || (f64::from(low.saturating_add(1)) * BEGIN).ceil() as u32;
-                Some(self.layout.begin.unwrap_or_else(guess).clamp(low + 1, most))
+            None if missed >= most => self.between(missed),
+            None if self.every => Some(self.low + 1),
+            None if self.missed.is_none() => {
+                let guess = || (f64::from(missed.saturating_add(1)) * BEGIN).ceil() as u32;
+                Some(self.layout.begin.unwrap_or_else(guess).clamp(missed + 1, most))
             }
             None => {
-                Some(((f64::from(low) * GROWTH).ceil().max(f64::from(low) + 1.0)).min(f64::from(most)) as u32)
+                let more = (f64::from(missed) * GROWTH).ceil().max(f64::from(missed) + 1.0);
+                Some(more.min(f64::from(most)) as u32)
             }
-            Some((high, _)) if high <= low + 1 => None,
-            Some((high, _)) => Some(low + (high - low) / 2),
+            Some((high, _)) => self.between(high),
         }
     }
 
-    fn miss(&mut self, replicas: u32, run: Run) {
+    /// A number between those that clearly miss the limits and `high`, near their middle.
+    fn between(&self, high: u32) -> Option<u32> {
+        let is_open = |replicas: &u32| !self.near.contains(replicas);
+        let least = self.low + 1;
+        let middle = least.max(self.low + (high - self.low) / 2);
+        (middle..high).find(is_open).or_else(|| (least..middle).rev().find(is_open))
+    }
+
+    fn miss(&mut self, replicas: u32, run: Run) -> Broken {
         let broken = words::broken(&run, self.layout.setup.workload.load);
         let excess = |broken: &Broken| words::excess(broken);
         if self.nearest.as_ref().is_none_or(|(_, _, known)| excess(&broken) < excess(known)) {
             self.nearest = Some((replicas, run, broken.clone()));
         }
-        self.broken = Some(broken);
+        self.missed = Some((replicas, broken.clone()));
+        broken
     }
 
     fn end(&mut self) -> Slice {
         if let Some((replicas, run)) = self.high.take() {
-            let one_less = self.broken.take().filter(|_| self.low + 1 == replicas && replicas > 1);
+            let one_less = self.missed.take().filter(|(missed, _)| missed + 1 == replicas);
+            let one_less = one_less.map(|(_, broken)| broken);
             let found = Box::new(self.found(replicas, run, one_less));
             return self.runner.take().map_or(Slice::Missed(None), |of| Slice::Found(found, Box::new(of)));
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::plan::{Found, Tried};
 use super::probe::BoundedLayout;
+use super::ranking_cost::{RankedBy, RankingCost};
 use super::search::Phase;
-use super::worth::{RankedBy, Worth};
 use super::{Search, words};
 use crate::config::Setup;
 use crate::serving::run::Runner;
@@ -38,10 +38,10 @@ impl Search {
         RankedBy::of(workload.load, workload.slos)
     }
 
-    /// Whether a plan of this layout no better than `worth` would not be shown. Ties with the last plan shown are
+    /// Whether a plan of this layout no better than `ranking_cost` would not be shown. Ties with the last plan shown are
     /// kept, so the answer does not depend on the order of discovery.
-    pub(super) fn is_outdone(&self, setup: &Setup, worth: Worth) -> bool {
-        let better = |found: &Arc<Found>| found.rank().order(worth).is_lt();
+    pub(super) fn is_outdone(&self, setup: &Setup, ranking_cost: RankingCost) -> bool {
+        let better = |found: &Arc<Found>| found.rank().order(ranking_cost).is_lt();
         // For the cheapest plan alone. Closed forms are not used, and nothing else bounds the cost of a job.
         if self.exhaustive && self.ranked_by().is_of_job() {
             return false;
@@ -51,15 +51,15 @@ impl Search {
         }
         let of_all = self.found.get(self.request.plans - 1).is_some_and(|(found, _)| better(found));
         let of_gpu = self.found.iter().any(|(found, _)| found.setup.gpu.id == setup.gpu.id && better(found));
-        self.is_far(worth) || (of_all && of_gpu)
+        self.is_far(ranking_cost) || (of_all && of_gpu)
     }
 
     /// Whether it costs (or, without a price, needs GPUs) many times as much as the best.
-    fn is_far(&self, worth: Worth) -> bool {
-        self.found.first().is_some_and(|(best, _)| match (worth, best.rank()) {
-            (Worth::Dollars(cost), Worth::Dollars(least)) => cost > FAR * least,
-            (Worth::Gpus(gpus), _) => Worth::Gpus(gpus / FAR).order(best.rank_by_gpus()).is_gt(),
-            (Worth::Dollars(_), Worth::Gpus(_)) => false,
+    fn is_far(&self, ranking_cost: RankingCost) -> bool {
+        self.found.first().is_some_and(|(best, _)| match (ranking_cost, best.rank()) {
+            (RankingCost::Dollars(cost), RankingCost::Dollars(least)) => cost > FAR * least,
+            (RankingCost::Gpus(gpus), _) => RankingCost::Gpus(gpus / FAR).order(best.rank_by_gpus()).is_gt(),
+            (RankingCost::Dollars(_), RankingCost::Gpus(_)) => false,
         })
     }
 
@@ -68,7 +68,7 @@ impl Search {
         let mut known: Vec<(&str, bool)> = Vec::new();
         let mut shown = Vec::new();
         for (index, (found, _)) in self.found.iter().enumerate() {
-            let of = (found.setup.gpu.id.as_str(), found.is_apart());
+            let of = (found.setup.gpu.id.as_str(), found.is_disaggregated());
             // Only the best of all pools.
             let is_known = known.iter().any(|known| if of.1 { known.1 } else { *known == of });
             if index < self.request.plans || !is_known {
@@ -80,11 +80,11 @@ impl Search {
     }
 
     /// Records why a GPU has no plan when this layout cannot beat those found.
-    pub(super) fn outdone(&mut self, layout: &BoundedLayout, worth: Worth) {
+    pub(super) fn pruned(&mut self, layout: &BoundedLayout, ranking_cost: RankingCost) {
         // If it is beyond the fleet, the fleet is the reason.
-        if self.phase != Phase::BeyondFleet && self.is_far(worth) {
+        if self.phase != Phase::BeyondFleet && self.is_far(ranking_cost) {
             let name = words::name(&layout.setup, 1);
-            let of = if let Worth::Gpus(_) = worth { "GPUs" } else { "cost" };
+            let of = if let RankingCost::Gpus(_) = ranking_cost { "GPUs" } else { "cost" };
             let text = format!("{name}: more than {} times the {of} of the best plan", fixed(FAR, 0));
             self.reason(&layout.setup.gpu.id, 4, 0.0, text);
         }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Fleet;
 use super::layouts::{self, Varied};
-use super::worth::RankedBy;
+use super::ranking_cost::RankedBy;
 use super::{prices, varied};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
@@ -118,7 +118,7 @@ impl Request {
     ///
     /// Errors as in [`Self::from_json`].
     pub fn from_link(link: &Link) -> (Option<Self>, Vec<Issue>) {
-        let (request, issues) = Self::from_json(&Value::Object(asked(link)).to_string());
+        let (request, issues) = Self::from_json(&Value::Object(stated(link)).to_string());
         (request.map(|request| Self { runs: link.runs.clone(), ..request }), issues)
     }
 
@@ -135,7 +135,7 @@ impl Request {
 
 /// A link as a request: the configuration's model, load, limits and settings, and the restrictions of its search on the
 /// rest.
-pub(super) fn asked(link: &Link) -> Map<String, Value> {
+pub(super) fn stated(link: &Link) -> Map<String, Value> {
     let find = link.find.clone().unwrap_or_default();
     let own = &link.scenario;
     let Value::Object(mut object) = Link::new(own.clone()).to_json() else { return Map::new() };

@@ -69,7 +69,9 @@ impl Search {
 
     fn refined(&mut self, layout: BoundedLayout) {
         if layout.least <= layout.most {
-            let at = self.layouts.partition_point(|other| other.worth().order(layout.worth()).is_ge());
+            let at = self
+                .layouts
+                .partition_point(|other| other.ranking_cost().order(layout.ranking_cost()).is_ge());
             self.layouts.insert(at, Box::new(layout));
         } else if layout.least == u32::MAX {
             self.screened(Screened::TooSlow {

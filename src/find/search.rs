@@ -167,8 +167,8 @@ impl Search {
                 return (self.out == 0).then(|| Job::Observe(self.request.clone()));
             };
             if let Some(probe) = self.probes.pop_front() {
-                if self.is_outdone(&probe.layout.setup, probe.worth()) {
-                    self.outdone(&probe.layout, probe.worth());
+                if self.is_outdone(&probe.layout.setup, probe.ranking_cost()) {
+                    self.pruned(&probe.layout, probe.ranking_cost());
                     continue;
                 }
                 return Some(Job::Probe(self.aimed(probe)));
@@ -206,11 +206,11 @@ impl Search {
     /// Limits a probe to the most replicas that could still be shown: if these miss the limits, the layout is out.
     fn aimed(&self, mut probe: Box<Probe>) -> Box<Probe> {
         let layout = &probe.layout;
-        let (mut shown, mut outdone) = (probe.low.saturating_add(1), u32::MAX);
-        while outdone - shown > 1 {
-            let middle = shown + (outdone - shown) / 2;
-            if self.is_outdone(&layout.setup, layout.worth_of(middle)) {
-                outdone = middle
+        let (mut shown, mut pruned) = (probe.low.saturating_add(1), u32::MAX);
+        while pruned - shown > 1 {
+            let middle = shown + (pruned - shown) / 2;
+            if self.is_outdone(&layout.setup, layout.ranking_cost_of(middle)) {
+                pruned = middle
             } else {
                 shown = middle
             }
@@ -222,11 +222,11 @@ impl Search {
     /// The layout with the best bound among those that could still be shown.
     fn promising(&mut self) -> Option<Box<BoundedLayout>> {
         while let Some(layout) = self.layouts.pop_back() {
-            if !self.is_outdone(&layout.setup, layout.worth()) {
+            if !self.is_outdone(&layout.setup, layout.ranking_cost()) {
                 return Some(layout);
             }
-            self.counts.outdone += 1;
-            self.outdone(&layout, layout.worth());
+            self.counts.pruned += 1;
+            self.pruned(&layout, layout.ranking_cost());
         }
         None
     }
@@ -302,7 +302,7 @@ impl Search {
 
     /// Most promising last.
     pub(super) fn sort(&mut self) {
-        self.layouts.make_contiguous().order_by(|a, b| b.worth().order(a.worth()));
+        self.layouts.make_contiguous().order_by(|a, b| b.ranking_cost().order(a.ranking_cost()));
     }
 
     /// Every plan found so far, in order of discovery.

@@ -7,8 +7,8 @@ mod hardware;
 mod kept;
 mod left_out;
 mod model;
+mod parsed;
 mod plain;
-mod said;
 #[cfg(test)]
 mod testing;
 mod words;
@@ -16,7 +16,7 @@ mod words;
 use crate::config::link::{Find, Link};
 use crate::config::names::of_machine;
 use crate::config::{Field, Issue, Slos, excerpt};
-use said::Said;
+use parsed::Parsed;
 use words::{SEPARATORS, Unit, Words, whole_numbers};
 
 /// Words that are ignored.
@@ -35,7 +35,7 @@ const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s
 /// If nothing is understood, or a model or a number would have to be guessed.
 pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let text = plain::plain(&gpus::by_id(&whole_numbers(text)?));
-    let mut said = Said {
+    let mut parsed = Parsed {
         link,
         slos: Slos::default(),
         find: Find::default(),
@@ -46,27 +46,27 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         issues: Vec::new(),
         is_new_model: false,
     };
-    let rest = model::take(&text, &mut said)?;
+    let rest = model::take(&text, &mut parsed)?;
     let mut words = Words::of(&rest);
     // Ranges of parts that were not understood.
     let mut lost: Vec<(usize, usize)> = Vec::new();
     loop {
         let from = words.at;
         let Some(word) = words.next() else { break };
-        let known = amount::read(&word, &mut words, &mut said).filter(|_| !words.is_within_word());
+        let known = amount::read(&word, &mut words, &mut parsed).filter(|_| !words.is_within_word());
         if let Some(field) = known {
-            said.state(field, words.phrase(from, words.at));
+            parsed.state(field, words.phrase(from, words.at));
             continue;
         }
         words.at = from + 1;
-        if said.left_out_to == Some(from) {
-            said.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
+        if parsed.left_out_to == Some(from) {
+            parsed.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
         }
         if word == amount::EACH {
             // `1000 daily users each`.
             let before = lost.last().filter(|(_, to)| *to == from);
             let before = before.map(|(at, to)| format!(", not `{}`", excerpt(&words.phrase(*at, *to))));
-            said.refused.push(format!(
+            parsed.refused.push(format!(
                 "`each` follows a number of clients or a rate of theirs{}: write for example `300 users each 10 \
                  requests/hour`, or the rate of all, `3,000 requests/hour`",
                 before.unwrap_or_default()
@@ -82,20 +82,21 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         }
     }
     let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
-    refuse(&lost, &said)?;
-    said.leave_out()?;
-    said.of_sessions()?;
+    refuse(&lost, &parsed)?;
+    parsed.leave_out()?;
+    parsed.of_sessions()?;
     if !lost.is_empty() {
-        said.issues
+        parsed
+            .issues
             .push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", quoted(&lost))));
     }
-    Ok(said.finish())
+    Ok(parsed.finish())
 }
 
 /// # Errors
 /// If something not understood may be a load or a limit, or if nothing else was stated.
-fn refuse(lost: &[String], said: &Said) -> Result<(), Issue> {
-    let has_load = said.has(&[Field::Load, Field::Most]);
+fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
+    let has_load = parsed.has(&[Field::Load, Field::Most]);
     let is_amount = |word: &str| {
         word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
             || plain::number(&word.to_lowercase()) > Some(1)
@@ -105,10 +106,10 @@ fn refuse(lost: &[String], said: &Said) -> Result<(), Issue> {
     let machines: Vec<_> = lost.iter().flat_map(|phrase| phrase.split(' ')).filter_map(of_machine).collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
-        _ if !said.refused.is_empty() => said.refused.join("; "),
+        _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
         None if !machines.is_empty() => machines.join("; "),
         None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}", quoted(&numbers)),
-        None if said.stated.is_empty() => format!("not understood: {EXAMPLE}"),
+        None if parsed.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
     };
     Err(Issue::error(Field::Vary, text))
@@ -126,7 +127,7 @@ fn quoted(phrases: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::said;
+    use super::testing::parsed;
     use super::*;
     use crate::config::Scenario;
 
@@ -139,7 +140,7 @@ mod tests {
             "Llama-3.3-70B, 600 users, each sending 2 requests per minute, TTFT 1 s, TPOT 30 ms",
             "Llama-3.3-70B, 600 users at 2 requests per minute each, TTFT 1 s, TPOT 30 ms",
         ] {
-            let (link, issues) = said(text);
+            let (link, issues) = parsed(text);
             assert_eq!(link, "v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all", "{text}");
             assert!(issues.iter().all(|issue| !issue.is_error()), "{issues:?}");
         }
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn hardware_formats_and_budgets_are_wishes() {
-        let (link, _) = said(
+        let (link, _) = parsed(
             "qwen3-32b 64 clients 2048 in 256 out p95 on h200-sxm mi300x vllm fp8 16 GPUs $40/h disaggregated max load MTP 2 accepted 1.5",
         );
         let wanted = "v=1&m=qwen3-32b&isl=2048&osl=256&c=64&sq=95&f=gpu~h200-sxm,mi300x~engine~vllm~weights~fp8~drafted~0,2~accepted~1.5~prefill_workers~all~budget_gpus~16~budget_dollars~40~most~yes";
@@ -162,17 +163,17 @@ mod tests {
             "up to 8 gpus, 20 req/s",
             "20 rps, maximum 8 GPUs",
         ] {
-            assert_eq!(said(text).0, "v=1&r=20&f=budget_gpus~8", "{text}");
+            assert_eq!(parsed(text).0, "v=1&r=20&f=budget_gpus~8", "{text}");
         }
         for text in ["most load, max 8 GPUs", "at most 8 GPUs, maximum throughput"] {
-            assert_eq!(said(text).0, "v=1&f=budget_gpus~8~most~yes", "{text}");
+            assert_eq!(parsed(text).0, "v=1&f=budget_gpus~8~most~yes", "{text}");
         }
     }
 
     #[test]
     fn a_decimal_comma_is_refused_and_thousands_are_read() {
-        assert_eq!(said("1,024 clients, 2,048 in").0, "v=1&isl=2048&c=1024&f=all");
-        assert_eq!(said("h100,b200,20 rps").0, said("h100, b200, 20 rps").0);
+        assert_eq!(parsed("1,024 clients, 2,048 in").0, "v=1&isl=2048&c=1024&f=all");
+        assert_eq!(parsed("h100,b200,20 rps").0, parsed("h100, b200, 20 rps").0);
         for text in ["1,5 requests/s", "TPOT 12,5 ms", "20 rps, TTFT 0,125 s"] {
             let refused = read(text, Link::new(Scenario::default())).expect_err(text);
             assert!(refused.is_error() && refused.text.contains("write "), "{}", refused.text);
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn unknown_words_are_reported() {
-        let (_, issues) = said("20 rps, cheap and quiet, nice please");
+        let (_, issues) = parsed("20 rps, cheap and quiet, nice please");
         assert!(issues[0].text.contains("`cheap`, `quiet`, `nice please`"), "{issues:?}");
         assert_eq!(issues[0].field, Field::Vary);
         refused("hello");
@@ -260,7 +261,7 @@ mod tests {
             ("5 rps on an L4 or A10", "v=1&r=5&f=gpu~l4,a10"),
             ("5 rps, TTFT p95 0.8s TPOT p95 25 ms", "v=1&r=5&st=800&sp=25&sq=95&f=all"),
         ] {
-            let (link, issues) = said(text);
+            let (link, issues) = parsed(text);
             assert_eq!((link.as_str(), issues), (wanted, Vec::new()), "{text}");
         }
     }
@@ -316,7 +317,7 @@ mod tests {
             ("qwen3-8b, 5 rps, qwen3-32b", vec![["`qwen3-8b`", "`qwen3-32b`"]]),
             ("5 rps, 5 rps, fp8 nvfp4, h100 b200", Vec::new()),
         ] {
-            let issues = said(text).1;
+            let issues = parsed(text).1;
             assert_eq!(issues.len(), pairs.len(), "{text}: {issues:?}");
             let names =
                 |(issue, pair): (&Issue, &[&str; 2])| pair.iter().all(|name| issue.text.contains(name));

@@ -22,7 +22,7 @@ enum Stage {
     /// The last search.
     Plans,
     /// The maximum load: the largest known to be served, the smallest known to break a limit, and the one being tried.
-    Most { size: Field, keeps: Option<f64>, breaks: Option<f64>, load: f64 },
+    Most { size: Field, meets: Option<f64>, breaks: Option<f64>, load: f64 },
     /// The peak of a day.
     Peak(Vec<f64>),
     /// The hours of the day, one plan after the other: the rates whose replicas are known, and the rate being tried.
@@ -41,7 +41,7 @@ impl Survey {
         let (stage, first) = match question {
             Question::Plans => (Stage::Plans, request.clone()),
             Question::Most(size) => (
-                Stage::Most { size, keeps: None, breaks: None, load: 1.0 },
+                Stage::Most { size, meets: None, breaks: None, load: 1.0 },
                 at(&request, Load::of(size, 1.0), 1),
             ),
             Question::Day(rates) => (Stage::Peak(rates), request.clone()),
@@ -66,15 +66,15 @@ impl Survey {
                 self.capacity.answer = answer;
                 None
             }
-            Stage::Most { size, keeps, breaks, load } => {
-                *(if answer.plans.is_empty() { &mut *breaks } else { &mut *keeps }) = Some(*load);
-                let (size, known) = (*size, (*keeps, *breaks));
-                self.capacity.most = keeps.map(|load| Most { field: size, load, breaks_at: *breaks });
+            Stage::Most { size, meets, breaks, load } => {
+                *(if answer.plans.is_empty() { &mut *breaks } else { &mut *meets }) = Some(*load);
+                let (size, known) = (*size, (*meets, *breaks));
+                self.capacity.most = meets.map(|load| Most { field: size, load, breaks_at: *breaks });
                 if let Some(next) = load_after(known, Load::of(size, 1.0).is_rate()) {
                     *load = next;
                     return Some(Search::new(at(&self.request, Load::of(size, next), 1)));
                 }
-                let most = keeps.unwrap_or(*load);
+                let most = meets.unwrap_or(*load);
                 self.stage = Stage::Plans;
                 Some(Search::new(at(&self.request, Load::of(size, most), self.request.plans)))
             }
@@ -120,9 +120,9 @@ impl Survey {
             known.clear();
             plans.pop_front();
         }
-        let worth = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
+        let ranking_cost = |day: &Day| (day.dollars_per_day.unwrap_or(f64::INFINITY), day.gpu_hours);
         let order = |a: (f64, f64), b: (f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
-        self.capacity.days.order_by(|a, b| order(worth(a), worth(b)));
+        self.capacity.days.order_by(|a, b| order(ranking_cost(a), ranking_cost(b)));
         None
     }
 }
@@ -130,13 +130,13 @@ impl Survey {
 /// The load to try next; `None` if the maximum is known.
 fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
     match known {
-        (Some(keeps), None) if keeps * GROWTH <= MOST_LOAD => Some(keeps * GROWTH),
+        (Some(meets), None) if meets * GROWTH <= MOST_LOAD => Some(meets * GROWTH),
         (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => Some(breaks / GROWTH),
-        (Some(keeps), Some(breaks)) if breaks > keeps * (1.0 + PRECISION) => {
-            let middle = f64::sqrt(keeps * breaks);
+        (Some(meets), Some(breaks)) if breaks > meets * (1.0 + PRECISION) => {
+            let middle = f64::sqrt(meets * breaks);
             // The number of clients is whole.
-            let middle = if is_rate { rounded(middle) } else { middle.round().max(keeps + 1.0) };
-            (middle < breaks && middle > keeps).then_some(middle)
+            let middle = if is_rate { rounded(middle) } else { middle.round().max(meets + 1.0) };
+            (middle < breaks && middle > meets).then_some(middle)
         }
         _ => None,
     }

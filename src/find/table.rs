@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::units::{Dollars, Seconds, cents, count, fixed, judged, percent};
 
 const HEAD: [&str; 9] =
-    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "sure", "load", "why not first"];
+    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "P(limits)", "headroom", "drawback"];
 /// In place of TTFT and TPOT.
 const OF_JOB: [&str; 2] = ["job takes", "job costs"];
 
@@ -68,8 +68,8 @@ fn row(plan: &Plan, places: [usize; 2]) -> [String; 9] {
         first,
         then,
         plan.goodput_share.map_or_else(none, |share| percent(share).to_string()),
-        plan.keeps_with.map_or_else(none, judged),
+        plan.chance_within_limits.map_or_else(none, judged),
         headroom.unwrap_or_else(|| format!("{}/s", count(plan.requests_per_s))),
-        plan.behind.clone().unwrap_or_default(),
+        plan.drawback.clone().unwrap_or_default(),
     ]
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bound::{Bound, lacks};
 use super::headroom::Headroom;
 use super::pair::Pair;
-use super::plan::{Broken, Found, keeps};
+use super::plan::{Broken, Found, meets_limits};
 use super::pools::Half;
 use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
@@ -63,9 +63,14 @@ impl Loaded {
     fn complete(&mut self) {
         let Found { replicas, setup, run, .. } = &*self.found;
         self.bands = self.runner.bands(*replicas, setup.workload.load, run.start);
-        let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && self.one_less.is_none());
-        if let Some(run) = fewer.and_then(|fewer| self.runner.trial(fewer, setup.workload.load).ok()) {
-            self.one_less = (!keeps(&run)).then(|| words::broken(&run, setup.workload.load));
+        let load = setup.workload.load;
+        // An overloaded run of the search ended before its queue showed how much can be served.
+        let is_known = self.one_less.as_ref().is_some_and(|broken| broken.field != load.size());
+        let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && !is_known);
+        if let Some(run) = fewer.and_then(|fewer| self.runner.shown_trial(fewer, load).ok()) {
+            let broken = words::broken(&run, load);
+            let broken = if run.saturation.is_some() { words::overloaded(broken) } else { broken };
+            self.one_less = (!meets_limits(&run)).then_some(broken);
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::units::percent;
 impl Search {
     /// Whether pools pay off and, if not, why; `None` if they were not requested or nothing is known yet.
     pub(super) fn of_pools(&self) -> Option<String> {
-        let of =
-            |apart: bool| self.found.iter().map(|(found, _)| found).find(|found| found.is_apart() == apart);
+        let of = |disaggregated: bool| {
+            self.found.iter().map(|(found, _)| found).find(|found| found.is_disaggregated() == disaggregated)
+        };
         let name = |found: &Found| words::name(&found.setup, found.replicas);
         let Some(pools) = of(true) else {
             let over = self.pools.begun && self.is_finished() && !self.is_stopped();

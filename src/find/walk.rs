@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::pair::{Pair, Workers};
-use super::plan::keeps;
-use super::worth::Worth;
+use super::plan::meets_limits;
+use super::ranking_cost::RankingCost;
 use crate::serving::run::Run;
 
 /// Most workers of either kind that a search without bounds tries for a job.
@@ -49,16 +49,16 @@ impl Walk {
     }
 
     /// The cheapest open numbers of workers.
-    pub fn next(&self, worth: impl Fn(Workers) -> Worth) -> Option<Workers> {
-        self.open.iter().copied().min_by(|one, other| worth(*one).order(worth(*other)))
+    pub fn next(&self, ranking_cost: impl Fn(Workers) -> RankingCost) -> Option<Workers> {
+        self.open.iter().copied().min_by(|one, other| ranking_cost(*one).order(ranking_cost(*other)))
     }
 
     /// Takes a run into account: whether it meets the limits, and whether it is the best that does. Returns the
     /// neighbours to open.
-    fn take(&mut self, [first, then]: Workers, [keeps, better]: [bool; 2]) -> Vec<Workers> {
+    fn take(&mut self, [first, then]: Workers, [meets_limits, better]: [bool; 2]) -> Vec<Workers> {
         self.open.retain(|known| *known != [first, then]);
         match self.way {
-            Way::Rising if keeps => self.open.clear(),
+            Way::Rising if meets_limits => self.open.clear(),
             Way::Rising => return vec![[first + 1, then], [first, then + 1]],
             Way::Climbing if better => {
                 self.open.clear();
@@ -73,11 +73,11 @@ impl Walk {
 impl Pair {
     /// Takes a run of a walk into account. Returns whether it misses the limits while none has met them yet.
     pub(super) fn walked(&mut self, mut walk: Walk, workers: Workers, run: &Run) -> bool {
-        let keeps = keeps(run);
+        let meets_limits = meets_limits(run);
         let better =
             |(known, of): &(Workers, Run)| self.rank(workers, run).order(self.rank(*known, of)).is_lt();
-        let better = keeps && self.kept.as_ref().is_none_or(better);
-        for next in walk.take(workers, [keeps, better]) {
+        let better = meets_limits && self.kept.as_ref().is_none_or(better);
+        for next in walk.take(workers, [meets_limits, better]) {
             if next.iter().all(|count| *count > 0)
                 && let Some(allowed) = self.allowed(next)
             {
@@ -91,6 +91,6 @@ impl Pair {
             self.kept = Some((workers, run.clone()));
         }
         self.walk = Some(walk);
-        !keeps && self.kept.is_none()
+        !meets_limits && self.kept.is_none()
     }
 }

@@ -1,7 +1,7 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
 use super::plan::{Broken, Found, share};
-use super::worth::Worth;
+use super::ranking_cost::RankingCost;
 use crate::config::{Field, Load, Setup, Slos};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
@@ -42,12 +42,13 @@ fn degrees(setup: &Setup) -> String {
 pub fn broken(run: &Run, load: Load) -> Broken {
     if let Some(saturation) = run.saturation {
         // The load that was requested, not the one that arrived in this run.
-        let asked = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
-        let (served, offered) = (saturation.served_per_s, asked.unwrap_or(saturation.offered_per_s));
-        let text = format!("{} requests/s arrive and {} are served", count(offered), count(served));
+        let required = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
+        let (served, offered) = (saturation.served_per_s, required.unwrap_or(saturation.offered_per_s));
+        // A trial ends long before its queue shows how many can be served.
+        let text = format!("{} requests/s arrive, more than can be served", count(offered));
         return Broken { field: load.size(), at: served, limit: offered, text };
     }
-    let [all, each] = run.asked;
+    let [all, each] = run.required;
     let wanted = all.max(each);
     let over = run.limits.iter().filter(|kept| kept.share < wanted);
     let worst = over.max_by(|a, b| (a.at / a.limit).total_cmp(&(b.at / b.limit)));
@@ -57,9 +58,9 @@ pub fn broken(run: &Run, load: Load) -> Broken {
             let text = if kept.at > kept.limit {
                 limit(kept.field, kept.at, kept.limit, wanted)
             } else {
-                let (name, asked) = (Slos::metric(kept.field), Seconds(kept.limit).print());
+                let (name, required) = (Slos::metric(kept.field), Seconds(kept.limit).print());
                 let [share, wanted] = percents(kept.share, wanted);
-                format!("{name} is within {asked} for {share} of requests; it must be for {wanted}")
+                format!("{name} is within {required} for {share} of requests; it must be for {wanted}")
             };
             Broken { field: kept.field, at: kept.at, limit: kept.limit, text }
         }
@@ -70,6 +71,16 @@ pub fn broken(run: &Run, load: Load) -> Broken {
             Broken { field: Field::SloShare, at, limit: all, text }
         }
     }
+}
+
+/// The same for a run with its capacity.
+pub fn overloaded(broken: Broken) -> Broken {
+    let [arriving, served] = [broken.limit, broken.at].map(count);
+    let text = match arriving == served {
+        true => format!("{arriving} requests/s arrive, as many as can be served"),
+        false => format!("{arriving} requests/s arrive and {served} can be served"),
+    };
+    Broken { text, ..broken }
 }
 
 /// Two different shares, with enough decimals to distinguish them: `98.997 %` and `99.000 %`.
@@ -102,19 +113,21 @@ const NOTABLE: f64 = 1.5;
 
 /// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times the limit it is; the excess if both print the same.
 pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
-    let (found, asked) = (Seconds(at).print(), Seconds(limit).print());
+    let (found, required) = (Seconds(at).print(), Seconds(limit).print());
     let (name, percentile) = (Slos::metric(field), percentile(share));
-    if found == asked {
+    if found == required {
         let above = match fixed((at / limit - 1.0) * 100.0, 2).as_str() {
             "0.00" => "just".to_owned(),
             percent => format!("{percent} %"),
         };
-        return format!("{name} is {above} above its limit of {asked} at P{percentile}");
+        return format!("{name} is {above} above its limit of {required} at P{percentile}");
     }
     let times = at / limit;
     match times >= NOTABLE {
-        true => format!("{name} is {found} at P{percentile}, {} times its limit of {asked}", fixed(times, 1)),
-        false => format!("{name} is {found} at P{percentile}; the limit is {asked}"),
+        true => {
+            format!("{name} is {found} at P{percentile}, {} times its limit of {required}", fixed(times, 1))
+        }
+        false => format!("{name} is {found} at P{percentile}; the limit is {required}"),
     }
 }
 
@@ -130,7 +143,7 @@ fn percentile(share: f64) -> String {
 }
 
 /// Why a plan ranks behind the first.
-pub fn behind(found: &Found, first: &Found) -> String {
+pub fn drawback(found: &Found, first: &Found) -> String {
     let (own, best) = (found.gpus(), first.gpus());
     let less = found
         .one_less
@@ -139,32 +152,36 @@ pub fn behind(found: &Found, first: &Found) -> String {
     let less = less.unwrap_or_default();
     let of_job = found.ranked_by().is_of_job();
     match (found.rank(), first.rank()) {
-        (Worth::Dollars(own), Worth::Dollars(best)) if of_job && own > best * (1.0 + SAME) => format!(
-            "the job costs {} times as much{}",
-            times(own / best),
-            found.job().map_or(String::new(), |(seconds, dollars)| {
-                let dollars =
-                    dollars.map_or(String::new(), |dollars| format!(": {}", Dollars(dollars).print()));
-                format!("{dollars} in {}", Seconds(seconds).print())
-            }),
-        ),
-        (Worth::Gpus(own), Worth::Gpus(best)) if of_job && own > best * (1.0 + SAME) => {
+        (RankingCost::Dollars(own), RankingCost::Dollars(best)) if of_job && own > best * (1.0 + SAME) => {
+            format!(
+                "the job costs {} times as much{}",
+                times(own / best),
+                found.job().map_or(String::new(), |(seconds, dollars)| {
+                    let dollars =
+                        dollars.map_or(String::new(), |dollars| format!(": {}", Dollars(dollars).print()));
+                    format!("{dollars} in {}", Seconds(seconds).print())
+                }),
+            )
+        }
+        (RankingCost::Gpus(own), RankingCost::Gpus(best)) if of_job && own > best * (1.0 + SAME) => {
             format!("the job takes {} times as many GPU hours", times(own / best))
         }
-        (Worth::Dollars(own_cost), Worth::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => format!(
-            "costs {} times as much, {} per hour more for {}{less}",
-            times(own_cost / cost),
-            Dollars(own_cost - cost).print(),
-            counted(own, "GPU"),
-        ),
-        (Worth::Gpus(_), Worth::Dollars(_)) => {
+        (RankingCost::Dollars(own_cost), RankingCost::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => {
+            format!(
+                "costs {} times as much, {} per hour more for {}{less}",
+                times(own_cost / cost),
+                Dollars(own_cost - cost).print(),
+                counted(own, "GPU"),
+            )
+        }
+        (RankingCost::Gpus(_), RankingCost::Dollars(_)) => {
             format!(
                 "{} has no known price: needs {} and cannot be ranked by cost",
                 found.setup.gpu.name,
                 counted(own, "GPU")
             )
         }
-        (Worth::Gpus(_), Worth::Gpus(_)) if !of_job && own > best => {
+        (RankingCost::Gpus(_), RankingCost::Gpus(_)) if !of_job && own > best => {
             format!("takes {} where {}{less}", counted(own, "GPU"), counted_do(best))
         }
         _ => {
@@ -197,15 +214,15 @@ fn counted_do(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serving::sim::{Kept, Metrics, Saturation};
+    use crate::serving::sim::{LimitResult, Metrics, Saturation};
 
-    fn run(limits: Vec<Kept>, goodput_per_s: f64) -> Run {
+    fn run(limits: Vec<LimitResult>, goodput_per_s: f64) -> Run {
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
-        Run { metrics, limits, goodput_per_s: Some(goodput_per_s), asked: [0.99, 0.0], ..Run::default() }
+        Run { metrics, limits, goodput_per_s: Some(goodput_per_s), required: [0.99, 0.0], ..Run::default() }
     }
 
-    fn kept(field: Field, share: f64, at: f64) -> Kept {
-        Kept { field, limit: 0.1, share, at }
+    fn kept(field: Field, share: f64, at: f64) -> LimitResult {
+        LimitResult { field, limit: 0.1, share, at }
     }
 
     #[test]
@@ -253,7 +270,9 @@ mod tests {
     fn a_queue_that_grows_is_further_off_than_any_limit() {
         let saturation = Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5 });
         let found = broken(&Run { load: 9.0, saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
-        assert_eq!((found.field, found.text.as_str()), (Field::Rate, "9 requests/s arrive and 3 are served"));
+        assert_eq!((found.field, found.limit, found.at), (Field::Rate, 9.0, 3.0));
         assert!(excess(&found) > FAR);
+        // Only the run to show knows how many can be served.
+        assert!(!found.text.contains('3') && overloaded(found).text.contains('3'));
     }
 }

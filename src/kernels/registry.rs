@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::features::{self, DeviceSpec};
 use super::{Count, Family, Op, Schedule};
+use crate::config::catalog::TRAINED_ON;
 use crate::config::kernels::{Caller, KernelId, KernelName};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Seconds};
@@ -45,12 +46,12 @@ pub trait Kernel {
     }
 
     /// The call without its cached tokens, and the time they add to it, where that is known better than learned.
-    fn apart(&self, _launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
+    fn without_cache(&self, _launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
         Ok(None)
     }
 
-    /// The time of a call without a model, if a closed form was fitted to measured calls of its kind.
-    fn closed_form(&self, _gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+    /// The time of a call of `engine` without a model, if there is a closed form for its kind.
+    fn closed_form(&self, _gpu: &Gpu, _engine: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         Ok(None)
     }
 
@@ -160,8 +161,6 @@ pub struct FamilySpec {
     pub version: u32,
     /// Names of the columns before the GPU identity columns.
     pub columns: fn() -> Vec<&'static str>,
-    /// GPUs whose measurements trained the model.
-    pub measured: &'static [&'static [&'static str]],
 }
 
 /// Lists the calls of all families.
@@ -232,8 +231,8 @@ impl Family {
     }
 
     /// GPUs whose measurements trained the model; the identity columns are filled for these.
-    pub fn measured_on(self) -> impl Iterator<Item = &'static str> {
-        self.spec().measured.iter().copied().flatten().copied()
+    pub fn trained_on(self) -> &'static [&'static str] {
+        TRAINED_ON.iter().find(|(family, _)| *family == self.id()).map_or(&[], |(_, gpus)| gpus)
     }
 }
 
@@ -242,7 +241,7 @@ impl Op {
     pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Served>, MissingFigure> {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
-        let Some((alone, time)) = self.apart(&launch)? else {
+        let Some((alone, time)) = self.without_cache(&launch)? else {
             return Ok(self.vector(&launch)?.map(|vector| Served { vector, added: None }));
         };
         let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu));
@@ -268,9 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn measured_gpus_are_in_the_catalog() {
-        for id in Family::ALL.iter().flat_map(|family| family.measured_on()) {
-            assert!(catalog().gpu(id).is_some(), "{id}");
+    fn each_family_was_trained_on_gpus_of_the_catalog() {
+        for family in Family::ALL {
+            assert!(!family.trained_on().is_empty(), "{family:?}");
+            for id in family.trained_on() {
+                assert!(catalog().gpu(id).is_some(), "{id}");
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn elsewhere(
     ask: impl FnOnce(&Rows) -> Result<Efficiencies, String>,
 ) -> Result<Vec<Vec<Alternative>>, String> {
     let mut rows = Rows::default();
-    let mut asked = Vec::new();
+    let mut calls = Vec::new();
     let mut found: Vec<Vec<Alternative>> = Vec::new();
     for (at, pass) in report.passes.iter().enumerate() {
         found.push(vec![Alternative::default(); pass.kernels.len()]);
@@ -48,13 +48,13 @@ pub fn elsewhere(
             for engine in engines.iter().filter(|engine| is_comparable(&planned.call.op, own, engine)) {
                 let setup = Setup { engine: launching(own, engine), ..own.clone() };
                 if let Ok(call) = planned.on(&setup, &mut rows) {
-                    asked.push(OtherCall { pass: at, line, setup, name: &engine.name, call });
+                    calls.push(OtherCall { pass: at, line, setup, name: &engine.name, call });
                 }
             }
         }
     }
     let efficiencies = ask(&rows)?;
-    for OtherCall { pass, line, setup, name, call } in asked {
+    for OtherCall { pass, line, setup, name, call } in calls {
         let time = call.time(&setup, &efficiencies);
         let learned = time.filter(|time| time.provenance == Provenance::Learned);
         let held = &mut found[pass][line].engine;

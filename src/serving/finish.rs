@@ -1,6 +1,6 @@
 //! Turns a plan and the models' answers into a report.
 
-use crate::config::{Issue, Setup};
+use crate::config::{Field, Issue, Setup};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
 use crate::units::{Dollars, Seconds, count};
@@ -8,6 +8,7 @@ use crate::units::{Dollars, Seconds, count};
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
 use super::plan::{Offline, Plan, Served, Steps};
+use super::replica::frontend;
 use super::report::{Basis, Headline, PassReport, Report};
 use super::run::{Power, Run, Runner};
 use super::step::PlannedStep;
@@ -56,6 +57,8 @@ pub fn runner(plan: &Plan, efficiencies: &Efficiencies) -> Option<Runner> {
 
 /// Recommended utilisation of a replica.
 const FULL_USE: f64 = 0.9;
+/// Share of its time from which on an API server limits the load.
+const BUSY: f64 = 0.95;
 
 struct Finisher<'a> {
     plan: &'a Plan,
@@ -169,6 +172,7 @@ impl Finisher<'_> {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
         report.issues.extend(self.saturated(&run));
+        report.issues.extend(self.admits_no_more(&run));
         Some(Report { headline: Some(headline), run: Some(run), calibrated, ..report })
     }
 
@@ -190,6 +194,25 @@ impl Finisher<'_> {
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))
+    }
+
+    /// A warning if the API server, not the GPUs, limits the load.
+    fn admits_no_more(&self, run: &Run) -> Option<Issue> {
+        let setup = self.setup();
+        let each = frontend(&setup.engine.host);
+        let of_replica = run.metrics.requests_per_s / f64::from(setup.copies());
+        let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
+        is_busy.then(|| {
+            let text = format!(
+                "{}'s API server, counted as {} of its time for each request, admits at most {} requests/s to a \
+                 replica, however fast the GPUs are: use more replicas. Several API servers before one engine are \
+                 not simulated",
+                setup.engine.name,
+                each.print(),
+                count(1.0 / each.0),
+            );
+            Issue::warning(Field::Engine, text)
+        })
     }
 
     fn headline(&self, means: Means) -> Headline {

@@ -66,6 +66,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         drafts: setup.workload.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
+        stream_interval: streaming(&setup.engine.host).0,
         graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup.max_seqs)),
         ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
     }
@@ -89,8 +90,13 @@ pub fn decodes_eagerly(setup: &Setup) -> bool {
 }
 
 /// Time the API server spends on a request before it takes the next.
-fn frontend(host: &HostTime) -> Seconds {
+pub(super) fn frontend(host: &HostTime) -> Seconds {
     Seconds::from_micros(host.frontend_us.0.unwrap_or(0.0))
+}
+
+/// Time the server takes to send a token; none where its limit is not known.
+fn streaming(host: &HostTime) -> Seconds {
+    Seconds::from_micros(host.stream_us.0.unwrap_or(0.0))
 }
 
 /// From a request's arrival to the engine's scheduler, including tokenising. `check` refuses engines without these

@@ -17,7 +17,7 @@ use super::sim::Spent;
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
     /// By the answer with this index, or by its bytes if no model covers it.
-    Asked(usize),
+    Learned(usize),
     /// Already timed: collectives, which have no efficiency.
     Timed(KernelTime),
 }
@@ -198,7 +198,7 @@ impl PlannedCall {
         let count = call.op.count(gpu)?;
         let ideal = Some(Ideal::of(&count, gpu)?);
         let place = rows.ask(&call.op, count.stored, setup)?;
-        Ok(Self { call, count, ideal, timing: Timing::Asked(place) })
+        Ok(Self { call, count, ideal, timing: Timing::Learned(place) })
     }
 
     /// The same call on another setup, with its engine's kernel.
@@ -256,7 +256,7 @@ impl PlannedCall {
                 ..KernelTime::roofline(&self.count, ideal)
             });
         }
-        let Timing::Asked(place) = self.timing else { return None };
+        let Timing::Learned(place) = self.timing else { return None };
         let call = learned.calls.get(place)?;
         match call.answer {
             Some(answer) => {
@@ -267,7 +267,7 @@ impl PlannedCall {
             None if matches!(self.call.op, Op::Scores(_)) => {
                 KernelTime::scores(&self.count, ideal, &setup.gpu).ok()
             }
-            None => match self.call.op.closed_form(&setup.gpu).ok()? {
+            None => match self.call.op.closed_form(&setup.gpu, &setup.engine).ok()? {
                 Some(time) => Some(KernelTime::closed_form(&self.count, ideal, time)),
                 None => KernelTime::streaming(&self.count, ideal, &setup.gpu).ok(),
             },

@@ -26,7 +26,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     let mut blocks = vec![Block::text(support(calibrated))];
     blocks.extend(doubts(study, calibrated));
-    blocks.extend(nearest(study, &calibrated.standing.point));
+    blocks.extend(nearest(study, &calibrated.comparand.point));
     blocks
 }
 
@@ -57,7 +57,7 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
     let figure = |metric: &Metric| Some((metric.name, metric.figure(study.own())?));
     let known: Vec<_> = METRICS.iter().filter_map(figure).collect();
     let responses: Vec<PerFactor> = known.iter().map(|(_, figure)| figure.response).collect();
-    let variances = calibration.variance_by_source(&calibrated.standing.point, own, &responses);
+    let variances = calibration.variance_by_source(&calibrated.comparand.point, own, &responses);
     let columns: Vec<[f64; 1 + Source::ALL.len()]> = known
         .iter()
         .zip(variances)

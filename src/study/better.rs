@@ -30,10 +30,11 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let Some((cost, case)) = best(&all) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
-    let sure = sure(own, case).map_or(String::new(), |with| format!(", {}", units::sure(with)));
+    let confidence =
+        confidence(own, case).map_or(String::new(), |with| format!(", {}", units::confidence(with)));
     let converted = weights_of(&case.scenario) != weights_of(&own.scenario);
     let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
-    let does = format!("{}: {}{sure}. {needs}", case.name, words(own, case, cost));
+    let does = format!("{}: {}{confidence}. {needs}", case.name, words(own, case, cost));
     let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
@@ -62,9 +63,9 @@ fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
 
 /// The chance that measurements confirm the change: that it meets the limits and, if the form meets them too, that it
 /// is cheaper.
-fn sure(own: &Case, case: &Case) -> Option<f64> {
+fn confidence(own: &Case, case: &Case) -> Option<f64> {
     let cheaper = case.beats(COST).filter(|_| is_good(own)).map(|beats| beats.with);
-    [cheaper, case.keeps_with()].into_iter().flatten().reduce(f64::min)
+    [cheaper, case.chance_within_limits()].into_iter().flatten().reduce(f64::min)
 }
 
 /// Whether it answers, keeps up with the load and meets any limits.

@@ -104,7 +104,7 @@ impl Case {
     }
 
     /// The probability that measurements meet the limits; `None` without limits or calibration.
-    pub fn keeps_with(&self) -> Option<f64> {
+    pub fn chance_within_limits(&self) -> Option<f64> {
         let report = self.report()?;
         report.calibrated.as_ref()?.bands.keep(report.run.as_ref()?)
     }
@@ -121,7 +121,7 @@ impl Case {
     /// limits or answer.
     pub fn meets_limits(&self) -> Option<bool> {
         if let Some(run) = self.report()?.run.as_ref() {
-            return run.keeps();
+            return run.meets_limits();
         }
         let (headline, slos) = (self.headline()?, self.scenario.workload.slos);
         let met = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
@@ -144,13 +144,9 @@ impl Case {
             return "No: overloaded".into();
         }
         self.meets_limits().map_or("–".into(), |meets| {
-            let with = self.keeps_with().map_or(String::new(), |with| format!(", {}", judged(with)));
+            let with =
+                self.chance_within_limits().map_or(String::new(), |with| format!(", {}", judged(with)));
             format!("{}{with}", if meets { "Yes" } else { "No" })
         })
-    }
-
-    /// Dollars per hour for all its GPUs, if the price is known.
-    pub fn dollars_per_hour(&self) -> Option<f64> {
-        self.setup()?.dollars_per_hour()
     }
 }

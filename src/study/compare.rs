@@ -1,6 +1,6 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
-use super::rank::{Beats, COMPARED, SURE};
+use super::rank::{Beats, COMPARED, CONFIDENT};
 use super::sweep::weights_of;
 use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
@@ -168,8 +168,8 @@ fn verdict(name: &str, case: &Case) -> Option<String> {
         let one = |beats: &&Beats| Some(format!("{} ({})", name_of(beats), chance(of(beats)?)));
         known.iter().filter_map(one).collect::<Vec<_>>().join(", ")
     };
-    let better = list(&|beats| Some(beats.with).filter(|with| *with >= SURE));
-    let worse = list(&|beats| Some(1.0 - beats.with).filter(|with| *with >= SURE));
+    let better = list(&|beats| Some(beats.with).filter(|with| *with >= CONFIDENT));
+    let worse = list(&|beats| Some(1.0 - beats.with).filter(|with| *with >= CONFIDENT));
     let unclear = list(&|beats| is_open(beats).then_some(beats.with.max(1.0 - beats.with)));
     let parts = [("better in ", better), ("worse in ", worse), ("too close to call in ", unclear)];
     let parts: Vec<String> =
@@ -197,7 +197,7 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
 
 /// Either may be better.
 fn is_open(beats: &Beats) -> bool {
-    (1.0 - SURE..SURE).contains(&beats.with)
+    (1.0 - CONFIDENT..CONFIDENT).contains(&beats.with)
 }
 
 /// Without its unit.

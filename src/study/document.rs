@@ -101,10 +101,6 @@ impl Document {
     pub fn saying(text: impl Into<String>) -> Self {
         Self { blocks: vec![Block::text(text)], ..Self::default() }
     }
-
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
 }
 
 impl Block {

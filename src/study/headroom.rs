@@ -1,7 +1,7 @@
 //! Headroom: which kernel to tune first, and what the hardware would serve if nothing waited for anything.
 
 use super::{Block, Row, Span, Study, refused};
-use crate::chart::apart;
+use crate::chart::not_shown;
 use crate::config::Setup;
 use crate::graph::Phase;
 use crate::kernels::Schedule;
@@ -29,7 +29,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         blocks.push(table(pass, &ranked));
         blocks.extend(fastest(pass, &ranked).map(Block::text));
         blocks.extend(tiles(pass, &ranked));
-        blocks.extend(apart(pass).map(Block::text));
+        blocks.extend(not_shown(pass).map(Block::text));
     }
     blocks
 }

@@ -1,7 +1,7 @@
 //! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
 use super::{Case, Span};
-use crate::calibration::{Standing, UncertainFigure};
+use crate::calibration::{Comparand, UncertainFigure};
 use crate::chart::{Axis, Line, Panel, Tone, Unit};
 use crate::serving::report::Headline;
 use crate::units::fixed;
@@ -12,7 +12,7 @@ pub struct Metric {
     unit: Unit,
     value: fn(&Headline) -> Option<f64>,
     /// The figure that determines its uncertainty.
-    rests_on: fn(&Standing) -> Option<UncertainFigure>,
+    rests_on: fn(&Comparand) -> Option<UncertainFigure>,
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
@@ -21,14 +21,14 @@ pub struct Metric {
 const fn time(
     name: &'static str,
     value: fn(&Headline) -> Option<f64>,
-    rests_on: fn(&Standing) -> Option<UncertainFigure>,
+    rests_on: fn(&Comparand) -> Option<UncertainFigure>,
 ) -> Metric {
     Metric { name, unit: Unit::Seconds, value, rests_on, inverse: false, less_is_better: true }
 }
 
 /// All output rates have the same relative uncertainty.
 const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric {
-    let rests_on = |of: &Standing| of.output;
+    let rests_on = |of: &Comparand| of.output;
     Metric { name, unit: Unit::Count, value, rests_on, inverse: false, less_is_better: false }
 }
 
@@ -74,7 +74,7 @@ impl Metric {
 
     /// Its value and uncertainty, if calibrated.
     pub fn figure(&self, case: &Case) -> Option<UncertainFigure> {
-        let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.standing)?;
+        let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.comparand)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
         Some(UncertainFigure { value: self.of(case)?, response, ..of })
     }

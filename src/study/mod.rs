@@ -54,7 +54,7 @@ use crate::config::{Issue, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Commands, OwnRuns};
 
-/// A question about a configuration; [`VIEWS`] describes each.
+/// A question about a configuration; [`STUDIES`] describes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[derive(Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -108,7 +108,7 @@ const fn view(
 }
 
 /// One per topic, in their order.
-const VIEWS: [View; 16] = [
+const STUDIES: [View; 16] = [
     view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
     view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
     view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
@@ -139,7 +139,7 @@ const VIEWS: [View; 16] = [
 
 impl Topic {
     fn view(self) -> &'static View {
-        &VIEWS[self as usize]
+        &STUDIES[self as usize]
     }
 
     /// The ids of its choices, the default first.

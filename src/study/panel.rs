@@ -26,7 +26,7 @@ const fn view(id: &'static str, name: &'static str, panels: &'static [(Panel, &'
     View { id, name, panels }
 }
 
-pub const VIEWS: [View; 5] = [
+pub const TABS: [View; 5] = [
     view("answer", "Answer", &[(Panel::Overview, "Answer")]),
     view(
         "why",
@@ -58,7 +58,7 @@ pub const VIEWS: [View; 5] = [
 ];
 
 /// Panels opened from the header, outside the views.
-pub const ASIDE: [(Panel, &str); 2] =
+pub const HEADER_PANELS: [(Panel, &str); 2] =
     [(Panel::Study(Topic::Share), "Share"), (Panel::Study(Topic::Export), "Export")];
 
 impl Panel {
@@ -101,7 +101,7 @@ impl View {
 
 /// Every panel with its name.
 pub fn all() -> impl Iterator<Item = (Panel, &'static str)> {
-    VIEWS.iter().flat_map(|view| view.panels).chain(&ASIDE).copied()
+    TABS.iter().flat_map(|view| view.panels).chain(&HEADER_PANELS).copied()
 }
 
 #[cfg(test)]

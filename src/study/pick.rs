@@ -21,7 +21,7 @@ struct Candidate {
 impl Candidate {
     fn rank(&self, words: &[&str]) -> Option<u8> {
         let Entry { name, facts, .. } = &self.entry;
-        names::rank(names::spoken(name), &format!("{name}\n{facts}"), words)
+        names::rank(names::short_name(name), &format!("{name}\n{facts}"), words)
     }
 }
 

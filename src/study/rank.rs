@@ -10,7 +10,7 @@ pub const COMPARED: [Metric; 5] = [TTFT, TPOT, E2E, PER_GPU, COST];
 /// Costs within this are equal, given the noise of a few hundred requests.
 pub const SAME: f64 = 0.01;
 /// Below this it is too close to call.
-pub const SURE: f64 = 0.8;
+pub const CONFIDENT: f64 = 0.8;
 
 /// How likely one configuration beats another in a metric.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct Beats {
 }
 
 /// The probability that measurements of `case` are better in a metric than those of `other`.
-pub fn sure(other: &Case, case: &Case, metric: Metric, own: &[KnownRun]) -> Option<f64> {
+pub fn confidence(other: &Case, case: &Case, metric: Metric, own: &[KnownRun]) -> Option<f64> {
     beats(other, case, own)?
         .into_iter()
         .find(|beats| beats.metric.name == metric.name)

@@ -6,7 +6,7 @@ use crate::config::link;
 use crate::study::words;
 
 /// Embeddable views, and their height in CSS pixels before they report their own, as in docs/embedding.md.
-const VIEWS: [(&str, &str, u32); 3] =
+const EMBEDDED: [(&str, &str, u32); 3] =
     [("card", "Headline numbers", 409), ("roofline", "Roofline", 720), ("curve", "Latency by load", 471)];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
@@ -29,7 +29,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     blocks.push(Block::heading("Embed it in a page"));
     let title = escaped(&title);
-    for (view, name, height) in VIEWS {
+    for (view, name, height) in EMBEDDED {
         let source = escaped(&format!("{}embed.html?view={view}{fragment}", study.page));
         let snippet = format!(
             "<iframe src=\"{source}\" title=\"{title}\" width=\"100%\" height=\"{height}\" style=\"border:0\" loading=\"lazy\" \

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT};
-use super::rank::{self, SURE};
+use super::rank::{self, CONFIDENT};
 use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
 use crate::config::link::Link;
@@ -75,7 +75,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     blocks.push(Block::table("Pareto frontier", &head, best.iter().zip(&sure).map(row)));
     let known = best.iter().zip(&sure).filter_map(|(point, sure)| Some((*point, (*sure)?)));
-    let closest = known.filter(|(_, sure)| *sure < SURE).min_by(|(_, one), (_, other)| one.total_cmp(other));
+    let closest =
+        known.filter(|(_, sure)| *sure < CONFIDENT).min_by(|(_, one), (_, other)| one.total_cmp(other));
     blocks.extend(closest.and_then(|(point, sure)| {
         let load = counted(point.case.scenario.workload.load.amount(), "client");
         let name = format!(
@@ -122,7 +123,7 @@ fn ahead(study: &Study, point: &FrontierPoint<'_>, points: &[FrontierPoint<'_>])
     };
     let rival = points.iter().filter(is_rival).max_by(|a, b| a.per_gpu.total_cmp(&b.per_gpu))?;
     let own = study.calibrated_on.as_deref().unwrap_or_default();
-    rank::sure(rival.case, point.case, PER_GPU, own)
+    rank::confidence(rival.case, point.case, PER_GPU, own)
 }
 
 fn point(case: &Case) -> Option<FrontierPoint<'_>> {

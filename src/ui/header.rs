@@ -7,7 +7,7 @@ use super::find::Mode;
 use super::history::History;
 use super::radio::{radio, segments};
 use super::state::{State, ThemeChoice, frame};
-use crate::study::panel::{ASIDE, Panel};
+use crate::study::panel::{HEADER_PANELS, Panel};
 
 #[component]
 pub fn Header() -> impl IntoView {
@@ -45,7 +45,7 @@ pub fn Header() -> impl IntoView {
                 id="copy-link" label="Copy link" refused="See address bar"
                 read=move || state.shared_address()
             />
-            {ASIDE.map(opens).into_iter().collect_view()}
+            {HEADER_PANELS.map(opens).into_iter().collect_view()}
             <a class="action" href="docs/" data-testid="docs">"Docs"</a>
             <Theme />
         </header>

@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, MouseEvent, Node};
 
 use super::document::DocumentView;
-use super::history::recent::{Looked, others};
+use super::history::recent::{RecentSetup, others};
 use super::keys::{is_shortcut, is_writing};
 use super::state::State;
 
@@ -16,7 +16,7 @@ pub fn Search() -> impl IntoView {
     let state = State::get();
     let (dialog, input) = (NodeRef::<Dialog>::new(), NodeRef::<Input>::new());
     let words = RwSignal::new(String::new());
-    let recent = RwSignal::new(Vec::<Looked>::new());
+    let recent = RwSignal::new(Vec::<RecentSetup>::new());
     let open = move |sought: String| {
         let Some(dialog) = dialog.get_untracked() else { return };
         if dialog.open() || dialog.show_modal().is_err() {
@@ -76,7 +76,7 @@ pub fn Search() -> impl IntoView {
     };
     let found = Signal::derive(move || state.study.with(|study| study.found.clone()));
     let list = move || {
-        let link = |Looked { link, name }| view! { <li><a href=format!("#{link}")>{name}</a></li> };
+        let link = |RecentSetup { link, name }| view! { <li><a href=format!("#{link}")>{name}</a></li> };
         let links = recent.get().into_iter().map(link).collect::<Vec<_>>();
         (!links.is_empty())
             .then(|| view! { <section class="recent"><h2>"Recent"</h2><ul>{links}</ul></section> })

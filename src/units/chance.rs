@@ -11,9 +11,9 @@ const LIKELY: f64 = 2.0 / 3.0;
 pub fn chance(probability: f64) -> String {
     let percent = |share: f64| fixed(100.0 * share, 0);
     match probability {
-        sure if sure > CERTAIN => format!("over {} %", percent(CERTAIN)),
-        sure if sure < 1.0 - CERTAIN => format!("under {} %", percent(1.0 - CERTAIN)),
-        sure => format!("{} %", percent(sure)),
+        confidence if confidence > CERTAIN => format!("over {} %", percent(CERTAIN)),
+        confidence if confidence < 1.0 - CERTAIN => format!("under {} %", percent(1.0 - CERTAIN)),
+        confidence => format!("{} %", percent(confidence)),
     }
 }
 
@@ -32,7 +32,7 @@ pub fn judged(probability: f64) -> String {
 }
 
 /// The same as a degree of certainty: `52 % sure (about even)`.
-pub fn sure(probability: f64) -> String {
+pub fn confidence(probability: f64) -> String {
     format!("{} sure{}", chance(probability), remark(probability))
 }
 

@@ -204,7 +204,7 @@ pub fn cents(amounts: impl Iterator<Item = f64>) -> usize {
     all.sort_unstable_by(f64::total_cmp);
     let least = if all.iter().any(|amount| amount.abs() < 0.0995) { 3 } else { 2 };
     let differ = |pair: &[f64], places| {
-        pair[1] - pair[0] <= pair[1].abs() * ALIKE || fixed(pair[0], places) != fixed(pair[1], places)
+        pair[1] - pair[0] <= pair[1].abs() * TOLERANCE || fixed(pair[0], places) != fixed(pair[1], places)
     };
     let tells = |&places: &usize| all.windows(2).all(|pair| differ(pair, places));
     (least..MOST_CENTS).find(tells).unwrap_or(MOST_CENTS)
@@ -212,7 +212,7 @@ pub fn cents(amounts: impl Iterator<Item = f64>) -> usize {
 
 const MOST_CENTS: usize = 6;
 /// Amounts within this share of each other are equal.
-const ALIKE: f64 = 1e-5;
+const TOLERANCE: f64 = 1e-5;
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ mod quantity;
 pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
-pub use chance::{chance, doubt, judged, sure};
+pub use chance::{chance, confidence, doubt, judged};
 pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
 pub use order::Order;

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
-use super::protocol::{Ask, FromWorker, StudyAsked, Text, ToWorker, VERSION, pack, unpack};
+use super::protocol::{Ask, FromWorker, StudyRequest, Text, ToWorker, VERSION, pack, unpack};
 
 /// Delay after which the page says that the models are late; it keeps waiting.
 const LATE_AFTER_MS: u32 = 15_000;
@@ -57,7 +57,7 @@ struct Session {
     /// A sweep to start when no question is waiting.
     sweep: Option<u32>,
     /// A study to start before the sweep, because the visitor is looking at it. It needs the models.
-    study: Option<StudyAsked>,
+    study: Option<StudyRequest>,
 }
 
 impl Client {
@@ -120,7 +120,7 @@ impl Client {
     }
 
     /// Studies a configuration; ends the current study.
-    pub fn study(&self, asked: StudyAsked) {
+    pub fn study(&self, asked: StudyRequest) {
         self.with(|session| session.study = Some(asked));
     }
 

@@ -12,7 +12,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 use super::answer::{self, Loads};
 use super::fetch;
 use super::protocol::{
-    Answered, Ask, FromWorker, Studied, StudyAsked, Swept, ToWorker, VERSION, pack, unpack,
+    Answered, Ask, FromWorker, Studied, StudyRequest, Swept, ToWorker, VERSION, pack, unpack,
 };
 use super::texts;
 use crate::config::{Field, Issue};
@@ -147,7 +147,7 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
             session.studied.set(Some(asked.id));
             let (scope, session) = (scope.clone(), session.clone());
             spawn_local(async move {
-                let StudyAsked { id, topic, of, link, page } = asked;
+                let StudyRequest { id, topic, of, link, page } = asked;
                 let accuracy = match topic {
                     Topic::Evidence | Topic::Explain | Topic::Compare | Topic::Sweep => {
                         session.accuracy(&scope).await

@@ -31,7 +31,7 @@ pub enum ToWorker {
     Stop {
         id: u32,
     },
-    Study(StudyAsked),
+    Study(StudyRequest),
     /// End the study with this id.
     EndStudy {
         id: u32,
@@ -70,7 +70,7 @@ pub struct Read {
 
 /// Study the configuration of this link. Ends the current study.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StudyAsked {
+pub struct StudyRequest {
     pub id: u32,
     pub topic: Topic,
     /// One of the topic's choices.

@@ -3,16 +3,6 @@
 
 export type Arch = "volta" | "turing" | "ampere" | "ada" | "hopper" | "blackwell" | "blackwell_rtx" | "cdna3" | "cdna4" | "xe2";
 
-/** 80 % bands of a load. */
-export type Around = {
-  /** Of the means. */
-  ttft: Band;
-  tpot: Band | null;
-  output_per_s: Band | null;
-  /** The probability that measurements meet all limits; `None` without limits. */
-  keeps_with: number | null;
-};
-
 export type Attention = {
   "gqa": Gqa
 } | {
@@ -512,21 +502,6 @@ export type Issue = {
   given?: string;
 };
 
-/** A limit and its result. */
-export type Kept = {
-  /** `slo_ttft`, `slo_tpot` or `slo_e2e`. */
-  field: Field;
-  /** Seconds. */
-  limit: number;
-  /** Share of requests within it. */
-  share: number;
-  /**
-   * Seconds that the required share of requests stays below: the quantile as in [`Stats`], never on the other side of
-   * the limit than the share.
-   */
-  at: number;
-};
-
 /** One kernel of a pass. Times are per launch. */
 export type KernelLine = {
   block: Block;
@@ -573,6 +548,21 @@ export type KeyBlocks = {
   size: number;
   /** Blocks each query attends to at most, its own included. */
   topk: number;
+};
+
+/** A limit and its result. */
+export type LimitResult = {
+  /** `slo_ttft`, `slo_tpot` or `slo_e2e`. */
+  field: Field;
+  /** Seconds. */
+  limit: number;
+  /** Share of requests within it. */
+  share: number;
+  /**
+   * Seconds that the required share of requests stays below: the quantile as in [`Stats`], never on the other side of
+   * the limit than the share.
+   */
+  at: number;
 };
 
 export type LinkKind = "nvlink" | "pcie" | "xgmi";
@@ -836,9 +826,9 @@ export type Plan = {
    * The probability that measurements meet every limit; `None` without limits, or while `bands` is not yet
    * known.
    */
-  keeps_with: number | null;
+  chance_within_limits: number | null;
   /** Every limit with the result at the required percentile. */
-  limits: Array<Kept>;
+  limits: Array<LimitResult>;
   /** Share of requests that meet all limits; `None` without limits. */
   goodput_share: number | null;
   /** Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known. */
@@ -848,7 +838,7 @@ export type Plan = {
   /** What breaks with one replica fewer; `None` if not simulated, or there is only one. */
   one_less: BrokenLimit | null;
   /** Why it ranks behind the first; `None` for the first. */
-  behind: string | null;
+  drawback: string | null;
   /** Caveats: estimates, and what was not measured. */
   issues: Array<Issue>;
 };
@@ -888,7 +878,7 @@ export type PlanCounts = {
   /** Even the fewest replicas exceed the fleet. */
   beyond_fleet: number;
   /** Pruned: no number of replicas can beat the plans found. */
-  outdone: number;
+  pruned: number;
   /** Step times were predicted and loads simulated. */
   simulated: number;
   /** Simulated loads in all. */
@@ -951,7 +941,17 @@ export type Point = {
   output_per_s: number;
   saturated: boolean;
   /** `None` without calibration. */
-  bands: Around | null;
+  bands: PointBands | null;
+};
+
+/** 80 % bands of a load. */
+export type PointBands = {
+  /** Of the means. */
+  ttft: Band;
+  tpot: Band | null;
+  output_per_s: Band | null;
+  /** The probability that measurements meet all limits; `None` without limits. */
+  chance_within_limits: number | null;
 };
 
 /** Means over a run. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`. */
@@ -1031,9 +1031,9 @@ export type Run = {
   /** Requests per second that meet all SLOs, if there are any. */
   goodput_per_s: number | null;
   /** Each SLO separately. */
-  limits: Array<Kept>;
+  limits: Array<LimitResult>;
   /** Required shares of requests that meet all SLOs at once, and each separately. */
-  asked: [number, number];
+  required: [number, number];
   /** Times a sequence lost its KV cache and was recomputed. */
   preemptions: number;
   /** Set if arrivals exceed capacity: TTFT then depends on the length of the run. */

@@ -20,10 +20,10 @@ fn plans_are_ranked_by_cost_with_a_reason_for_each_but_the_first() {
     for gpu in ["l40s", "h100-sxm", "gb300"] {
         assert!(gpus.contains(&gpu) || answer.others.iter().any(|other| other.gpu == gpu), "{gpus:?}");
     }
-    assert!(answer.plans.iter().skip(1).all(|plan| plan.behind.is_some()));
-    assert!(answer.plans[0].behind.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
+    assert!(answer.plans.iter().skip(1).all(|plan| plan.drawback.is_some()));
+    assert!(answer.plans[0].drawback.is_none() && answer.plans[0].headroom.is_some_and(|times| times >= 1.0));
     let unpriced = answer.plans.iter().find(|plan| plan.gpu == "gb300").expect("shown");
-    assert!(unpriced.behind.as_ref().is_some_and(|text| text.contains("no known price")));
+    assert!(unpriced.drawback.as_ref().is_some_and(|text| text.contains("no known price")));
     // Loads that the last plan does not serve are not shown as served.
     assert!(answer.plans.iter().all(|plan| plan.goodput_share.is_some_and(|share| share >= 0.99)));
 }
@@ -44,7 +44,7 @@ fn every_layout_is_counted_once() {
             counts.too_large,
             counts.too_slow,
             counts.beyond_fleet,
-            counts.outdone,
+            counts.pruned,
             counts.simulated,
         ];
         assert_eq!(outcomes.iter().sum::<u32>(), counts.layouts, "{wishes}: {counts:?}");
@@ -200,8 +200,8 @@ fn a_job_is_ranked_by_what_all_of_it_costs() {
     assert!(per_million.len() > 1 && per_million.is_sorted(), "{per_million:?}");
     assert_eq!(answer.ranked_by, RankedBy::DollarsPerMillionOutput);
     assert!(answer.plans[0].gpus > 1, "the dearer by the hour: {}", answer.plans[0].name);
-    let behind = answer.plans[1].behind.as_deref().unwrap_or_default();
-    assert!(behind.starts_with("the job costs "), "{behind}");
+    let drawback = answer.plans[1].drawback.as_deref().unwrap_or_default();
+    assert!(drawback.starts_with("the job costs "), "{drawback}");
     // Likewise among those that are done in time.
     let seconds = |answer: &Answer| answer.plans[0].job_seconds.expect("a job");
     let deadline = seconds(&answer) * 600.0;

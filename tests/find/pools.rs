@@ -44,7 +44,7 @@ fn pools_have_the_fewest_workers_that_meet_the_limits() {
     fewer[0].prefill.workers -= 1;
     fewer[1].replicas -= 1;
     for scenario in fewer.into_iter().filter(|fewer| fewer.prefill.workers > 0 && fewer.replicas > 0) {
-        assert_eq!(opened(&Link::new(scenario).encode()).keeps(), Some(false));
+        assert_eq!(opened(&Link::new(scenario).encode()).meets_limits(), Some(false));
     }
 
     let other = found(r#""prefill_workers": [3, 5], "prefill_gpu": ["h200-sxm"]"#);
@@ -81,7 +81,7 @@ fn no_cheaper_pools_meet_the_limits() {
                 (scenario.tp, scenario.replicas) = (then, decoding);
                 tried += 1;
                 let link = Link::new(scenario).encode();
-                assert_ne!(opened(&link).keeps(), Some(true), "{link} is cheaper than {}", plan.name);
+                assert_ne!(opened(&link).meets_limits(), Some(true), "{link} is cheaper than {}", plan.name);
             }
         }
         assert!(tried > 10, "only {tried} are cheaper than {}", plan.name);
@@ -90,7 +90,7 @@ fn no_cheaper_pools_meet_the_limits() {
 
 /// The best pools of an answer, by what plans are ranked by.
 fn best_apart(answer: &Answer) -> Option<f64> {
-    let plan = answer.plans.iter().find(|plan| plan.is_apart())?;
+    let plan = answer.plans.iter().find(|plan| plan.is_disaggregated())?;
     Some(answer.ranked_by.rank_of(plan).amount())
 }
 
@@ -121,7 +121,9 @@ fn pools_for_a_job_are_compared_by_its_cost() {
         )),
         learned,
     );
-    let of = |apart: bool| answer.plans.iter().find(|plan| plan.is_apart() == apart).expect("a plan");
+    let of = |disaggregated: bool| {
+        answer.plans.iter().find(|plan| plan.is_disaggregated() == disaggregated).expect("a plan")
+    };
     let per_million = |plan: &Plan| plan.dollars_per_million_output.expect("a price");
     let dearer = (per_million(of(true)) / per_million(of(false)) - 1.0) * 100.0;
     let text = answer.pools.clone().expect("whether they pay");

@@ -5,7 +5,7 @@ mod properties;
 mod unreadable;
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::link::{FRESH, Link, decode, encode, grammar, keys_script};
+use rooflight::config::link::{FRESH, Link, VERSION, decode, encode, fields, keys_script};
 use rooflight::config::{
     Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Metric, ModelChoice, Overrides, Scenario, Severity,
     Slos, Workload, check,
@@ -320,14 +320,23 @@ fn every_catalog_model_travels_shorter_than_its_json() {
 
 #[test]
 fn generated_documentation_is_up_to_date() {
-    for (name, text) in [("docs/links.md", grammar()), ("static/boot/keys.js", keys_script())] {
-        let path = format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = |name: &str| format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
+    let manual = std::fs::read_to_string(path("docs/links.md")).unwrap();
+    let (before, table) = manual.split_once("|---|---|---|---|---|\n").expect("a table");
+    let (rows, after) = table.split_once("\n\n").expect("it ends");
+    let renewed = manual.replace(&format!("{rows}\n"), &fields());
+    for (name, text) in [("docs/links.md", renewed), ("static/boot/keys.js", keys_script())] {
         if std::env::var_os("ROOFLIGHT_WRITE").is_some() {
-            std::fs::write(&path, &text).unwrap();
+            std::fs::write(path(name), &text).unwrap();
         }
-        let written = std::fs::read_to_string(&path).unwrap();
+        let written = std::fs::read_to_string(path(name)).unwrap();
         assert!(written == text, "{name} is stale: ROOFLIGHT_WRITE=1 cargo test --test links");
     }
+    // What the text around the table repeats of the code.
+    let formats: Vec<String> = Dtype::ALL.iter().map(|dtype| format!("\"{}\"", dtype.id())).collect();
+    assert!(before.contains(&format!("format   = {}\n", formats.join(" / "))));
+    assert!(before.starts_with(&format!("# Links, version {VERSION}\n")) && after.contains(FRESH));
+    assert!(Load::SIZES.iter().all(|size| after.contains(&format!("`{}`", size.input().key))));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_change_shows_its_effect_on_output() {
 fn the_suggested_change_is_cheaper_and_meets_the_limits() {
     let cost = |link: &str| {
         let report = report(link).unwrap();
-        (report.headline.unwrap().dollars_per_million.unwrap().0, report.run.unwrap().keeps())
+        (report.headline.unwrap().dollars_per_million.unwrap().0, report.run.unwrap().meets_limits())
     };
     let link = "v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60";
     let document = study(Topic::Better, "", link);
@@ -40,7 +40,7 @@ fn the_suggested_change_is_cheaper_and_meets_the_limits() {
 #[test]
 fn the_advice_is_the_suggested_change() {
     let link = "v=1&m=qwen3-32b&tp=2&c=32&rr=0.2&st=1000&sp=14";
-    assert_eq!(report(link).unwrap().run.unwrap().keeps(), Some(false));
+    assert_eq!(report(link).unwrap().run.unwrap().meets_limits(), Some(false));
     let offered = |topic, id: &str| {
         let document = study(topic, "", link);
         let text = document.blocks.iter().find(|block| block.id == id);

@@ -18,11 +18,11 @@ use rooflight::evidence::sample::Selection;
 #[command(about = "Error tables of the predictor on measured data")]
 struct Cli {
     #[command(subcommand)]
-    what: What,
+    task: Task,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum Task {
     /// End-to-end cases: prefill, decode step and total of offline batches, TTFT and TPOT of closed loops.
     Serving(serving::Arguments),
     /// Memory at start-up, compared with logs: weights, KV cache room and whether the server starts.
@@ -68,15 +68,15 @@ enum What {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().what {
-        What::Serving(arguments) => serving::run(&arguments),
-        What::Memory(arguments) => memory::run(&arguments),
-        What::Contributed(arguments) => contributed::run(&arguments),
-        What::Evidence { data, runs, models, sample } => {
+    let done = match Cli::parse().task {
+        Task::Serving(arguments) => serving::run(&arguments),
+        Task::Memory(arguments) => memory::run(&arguments),
+        Task::Contributed(arguments) => contributed::run(&arguments),
+        Task::Evidence { data, runs, models, sample } => {
             let selection = Selection { sample: Some(sample), seed: 0, suspects: true };
             summary::run((&data, &runs), &Comparison { selection, excluded: &[] }, &models)
         }
-        What::Kernels { data, exclude_gpu, models, sample, seed, json } => {
+        Task::Kernels { data, exclude_gpu, models, sample, seed, json } => {
             let selection = Selection { sample: Some(sample), seed, suspects: true };
             kernels::run(&data, &Comparison { selection, excluded: &exclude_gpu }, models.as_deref(), json)
         }

@@ -9,7 +9,7 @@ use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
 use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped, parted};
 use rooflight::evidence::models::models_of;
-use rooflight::evidence::served::calibrated::Leave;
+use rooflight::evidence::served::calibrated::LeaveOut;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
 use rooflight::evidence::served::report::{ServedReports, served_reports};
 use rooflight::evidence::served::response::responses;
@@ -31,7 +31,7 @@ pub struct Arguments {
     every: usize,
     /// Also predicts without the measured runs of the same engine version, model or GPU (repeatable).
     #[arg(long)]
-    leave: Vec<Leave>,
+    leave: Vec<LeaveOut>,
     /// Uses this modified copy of `static/catalog/engines.json`.
     #[arg(long)]
     engines: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub struct Results {
 pub fn found(
     files: &[PathBuf],
     peers: Option<&Path>,
-    (every, leave): (usize, &[Leave]),
+    (every, leave): (usize, &[LeaveOut]),
     models: &Models,
     catalog: &Catalog,
 ) -> Result<Results, String> {
@@ -76,7 +76,8 @@ pub fn found(
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let served: Vec<_> = cases.served().step_by(every.max(1)).collect();
     let pools: Vec<_> = cases.pools().step_by(every.max(1)).collect();
-    let leaves: Vec<Leave> = std::iter::once(Leave::Configuration).chain(leave.iter().copied()).collect();
+    let leaves: Vec<LeaveOut> =
+        std::iter::once(LeaveOut::Configuration).chain(leave.iter().copied()).collect();
     let batches = cases.batches().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
     let traces = cases.traces().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
     Ok(Results {

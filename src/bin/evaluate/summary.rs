@@ -7,7 +7,7 @@ use rooflight::evidence::cases::LoadKind;
 use rooflight::evidence::contributed::report;
 use rooflight::evidence::kernels::Comparison;
 use rooflight::evidence::models::open_models;
-use rooflight::evidence::served::calibrated::Leave;
+use rooflight::evidence::served::calibrated::LeaveOut;
 use rooflight::evidence::summary::{Reports, summary};
 
 use super::serving::found;
@@ -22,7 +22,7 @@ pub fn run((data, runs): (&Path, &Path), comparison: &Comparison<'_>, folder: &P
     let measured = data.join("e2e");
     let peers = measured.join("peer_predictions.csv");
     let found =
-        found(&[measured.join("cases.jsonl")], Some(&peers), (1, &Leave::ALL[1..]), &models, catalog())?;
+        found(&[measured.join("cases.jsonl")], Some(&peers), (1, &LeaveOut::ALL[1..]), &models, catalog())?;
     let others: Vec<PathBuf> =
         OTHERS.iter().map(|name| measured.join(name)).filter(|path| path.exists()).collect();
     let outside = super::serving::found(&others, None, (1, &[]), &models, catalog())?.served;

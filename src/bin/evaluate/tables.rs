@@ -7,7 +7,7 @@ use rooflight::evidence::compared::{Metric, Metrics, Report, Skipped};
 use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::{Errors, grouped};
 use rooflight::evidence::served::pools::report::PoolReport;
-use rooflight::evidence::served::ranks::{Named, Ranks, Reliability};
+use rooflight::evidence::served::ranks::{PairAccuracy, Ranks, Reliability};
 use rooflight::evidence::served::report::LoopReport;
 
 /// The name of a kind of load in tables.
@@ -94,9 +94,9 @@ fn print_ranks(ranks: &Ranks) {
         physics alone"
     );
     for (difference, by) in &ranks.by_difference {
-        for (metric, Named { pairs, apart, right, physics }) in by {
+        for (metric, PairAccuracy { pairs, distinct, right, physics }) in by {
             let name = format!("{difference}, {}", metric.name());
-            println!("{name:36}{right:>8.1} %{physics:>8.1} %{apart:>8} of {pairs} pairs");
+            println!("{name:36}{right:>8.1} %{physics:>8.1} %{distinct:>8} of {pairs} pairs");
         }
     }
     println!("\nconfidence in the faster one: predicted, observed");

@@ -8,7 +8,7 @@ use rooflight::units::fixed;
 
 use super::Failed;
 
-/// How much dearer than the optimum a plan may be.
+/// How much more expensive than the optimum a plan may be.
 const NEAR: f64 = 0.02;
 
 /// One request, answered with and without bounds.
@@ -38,14 +38,14 @@ impl Compared {
         self.best.0.issues.iter().filter(|issue| issue.field == Field::PrefillWorkers)
     }
 
-    /// How much dearer the plan found is, relative to the optimum: infinite if only one has a plan.
-    fn dearer(&self, [found, best]: [Option<&Plan>; 2]) -> f64 {
+    /// How much more expensive the plan found is, relative to the optimum: infinite if only one has a plan.
+    fn costlier(&self, [found, best]: [Option<&Plan>; 2]) -> f64 {
         let cost = |plan| self.ranked_by.rank_of(plan).amount();
         match (found, best) {
             (Some(found), Some(best)) => cost(found) / cost(best) - 1.0,
             (None, None) => 0.0,
             // As far as the search without bounds went, nothing cheaper than the plan found meets the limits.
-            (Some(found), None) if found.is_apart() && self.issues().next().is_some() => 0.0,
+            (Some(found), None) if found.is_disaggregated() && self.issues().next().is_some() => 0.0,
             _ => f64::INFINITY,
         }
     }
@@ -53,25 +53,27 @@ impl Compared {
     /// The best plans of both searches: overall, and among disaggregated ones if those were asked for.
     fn bests(&self) -> [[Option<&Plan>; 2]; 2] {
         let both = [&self.found.0.plans, &self.best.0.plans];
-        [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_apart()))]
+        [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_disaggregated()))]
     }
 
     pub fn is_near(&self) -> bool {
-        self.bests().into_iter().all(|best| self.dearer(best) <= NEAR)
+        self.bests().into_iter().all(|best| self.costlier(best) <= NEAR)
     }
 
-    /// `0.0 % dearer, 12.3 times as fast: ...`.
+    /// `0.0 % more expensive, 12.3 times as fast: ...`.
     pub fn line(&self) -> String {
-        let [all, apart] = self.bests();
+        let [all, disaggregated] = self.bests();
         let names =
             |both: [Option<&Plan>; 2]| both.map(|plan| plan.map_or("no plan", |plan| &plan.name)).join(" / ");
-        let dearer = |both| format!("{} % dearer", fixed(self.dearer(both) * 100.0, 1));
+        let costlier = |both| format!("{} % more expensive", fixed(self.costlier(both) * 100.0, 1));
         let ((found, fast), (best, slow)) = (&self.found, &self.best);
         let pools = found.pools.as_ref().or(best.pools.as_ref());
-        let pools = pools.map(|_| format!("; prefill and decode apart {}: {}", dearer(apart), names(apart)));
+        let pools = pools.map(|_| {
+            format!("; prefill and decode apart {}: {}", costlier(disaggregated), names(disaggregated))
+        });
         format!(
             "{}; {} of {} layouts and {} runs in {:.0} ms, not {} and {} in {:.0} ms; {}{}",
-            dearer(all),
+            costlier(all),
             found.counts.simulated,
             found.counts.layouts,
             found.counts.runs,

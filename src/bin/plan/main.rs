@@ -59,7 +59,7 @@ struct Cli {
     /// numbers of workers, the cheapest first; a warning says where it ended if there are too many.
     #[arg(long)]
     brute_force: bool,
-    /// Searches with and without bounds, and prints how much dearer the first result is, by what plans are ranked by:
+    /// Searches with and without bounds, and prints how much more expensive the first result is, by what plans are ranked by:
     /// exits with 0 up to 2 %. Prefill and decode apart, if asked for, are compared on their own.
     #[arg(long, conflicts_with_all = ["brute_force", "format"])]
     compare: bool,
@@ -213,7 +213,7 @@ fn stats(answer: &Answer, elapsed: Duration) -> String {
         counts.too_large,
         counts.too_slow,
         counts.beyond_fleet,
-        counts.outdone,
+        counts.pruned,
         counts.simulated,
         counts.runs,
         count(f64::from(counts.simulated) / seconds),

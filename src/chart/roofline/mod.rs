@@ -6,7 +6,7 @@ mod summary;
 
 #[cfg(feature = "chart")]
 pub use draw::{draw, has_room, readings};
-pub use summary::{apart, summary};
+pub use summary::{not_shown, summary};
 
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use crate::units::{count, percent};
 const LEAST: f64 = 5e-4;
 
 /// A sentence on the share of a step's time that the roofline cannot show; `None` if it shows everything.
-pub fn apart(pass: &PassReport) -> Option<String> {
+pub fn not_shown(pass: &PassReport) -> Option<String> {
     let host = pass.host.0 / pass.time.0;
     let parts = [
         (Resource::Network, "links", 0.0),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::Sources;
 use super::numbers::physics::constants;
@@ -16,7 +16,7 @@ pub struct Recorded {
 }
 
 /// One number that the code reads by name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
     pub value: f64,
@@ -24,7 +24,6 @@ pub struct Constant {
     /// Id of a source.
     pub source: String,
     /// The measurements it was fitted to or read off, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fitted_on: Option<String>,
     pub what: String,
 }
@@ -55,41 +54,5 @@ pub const fn physics() -> Physics {
         network_latency: Seconds::from_micros(known.network_latency_us),
         network_share: known.network_share,
         score_share: known.score_share,
-    }
-}
-
-/// One constant as listed for readers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Listed {
-    /// `part.name`.
-    pub name: String,
-    pub what: String,
-    pub value: f64,
-    pub unit: String,
-    pub fitted_on: Option<String>,
-    /// Title and address of the source.
-    pub source: String,
-    pub url: String,
-}
-
-impl Recorded {
-    /// Every constant of kernels and their features, with its source.
-    pub fn listed(&self) -> Vec<Listed> {
-        let listed = |part: &str, name: &str, constant: &Constant| {
-            let source = self.sources.get(&constant.source);
-            Listed {
-                name: format!("{part}.{name}"),
-                what: constant.what.clone(),
-                value: constant.value,
-                unit: constant.unit.clone(),
-                fitted_on: constant.fitted_on.clone(),
-                source: source.map_or_else(|| constant.source.clone(), |source| source.title.clone()),
-                url: source.map_or_else(String::new, |source| source.url.clone()),
-            }
-        };
-        let of_part = |(part, constants): (&String, &BTreeMap<String, Constant>)| {
-            constants.iter().map(|(name, constant)| listed(part, name, constant)).collect::<Vec<_>>()
-        };
-        self.kernels.iter().flat_map(of_part).collect()
     }
 }

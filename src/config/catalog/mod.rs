@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic};
-pub use constants::{Constant, Listed, Physics, Recorded, physics};
+pub use constants::{Constant, Physics, Recorded, physics};
 pub use offered::{Offered, offered};
 
 use super::objects::from_json;
@@ -146,6 +146,9 @@ pub fn prices() -> &'static PriceList {
 /// named in the engine's record (`-` if the format alone decides), format of the weights or, for attention, of the
 /// KV cache, then GPU ids.
 pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measured.txt"));
+
+/// The GPUs whose measurements trained each family's model, from `measured.json`.
+pub const TRAINED_ON: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/trained.rs"));
 
 /// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));

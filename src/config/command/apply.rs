@@ -2,7 +2,7 @@
 
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
-use super::{Setting, setting};
+use super::{DataParallel, EngineLaunch, HostCacheUnit, Setting, launches, setting};
 use crate::config::names::settle;
 use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Prefill, Scenario, catalog, excerpt};
 use crate::units::{GIB, count};
@@ -109,7 +109,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let options = flags(&launch.options.join("\n"));
     options.iter().for_each(|option| rest.option(&mut scenario, option));
     rest.unknown.extend(others.map(str::to_owned));
-    rest.unknown.extend(launch.variables.iter().chain(&launch.around.unread).cloned());
+    rest.unknown.extend(launch.variables.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
     let file = flags_given.iter().find(|flag| flag.name == OPTIONS_FILE);
     file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));
@@ -120,7 +120,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
-    rest.around(&mut scenario, &launch.around);
+    rest.apply_manifest(&mut scenario, &launch.manifest);
     rest.bench(&mut scenario, &launch.bench);
     rest.prefixes(&mut scenario, &[flags_given, options].concat());
     rest.issues.extend(rest.too_long(&scenario));
@@ -140,8 +140,9 @@ impl Rest {
             "dtype" => {
                 flag.value.as_deref().is_some_and(|value| value.starts_with("float32") || value == "float")
             }
-            // vLLM and SGLang chunk prompts unless told not to; of TensorRT-LLM only whole prompts are modelled.
-            "enable_chunked_prefill" => flag.on() == (scenario.engine == "trtllm"),
+            "enable_chunked_prefill" => {
+                launches().of(&scenario.engine).is_none_or(|of| flag.on() != of.chunked_prefill)
+            }
             _ => false,
         };
         let idle = IDLE.contains(&flag.name.as_str());
@@ -221,22 +222,22 @@ impl Rest {
         }
     }
 
-    /// vLLM counts the GiB of all GPUs of TP and PP, SGLang the GB of each GPU, and only with its switch.
+    /// The host's copy of the KV cache, in the engine's unit; some engines also need a switch.
     fn host_cache(&mut self, scenario: &mut Scenario) {
-        let sglang = scenario.engine == "sglang";
-        let text = match (sglang, self.hierarchical, self.host) {
-            (true, true, None) => {
-                "`--enable-hierarchical-cache` without `--hicache-size` takes a multiple of the GPU's KV cache: enter the \
-                 memory for each GPU"
-            }
-            (true, false, Some(_)) => "`--hicache-size` has no effect without `--enable-hierarchical-cache`",
+        let Some(EngineLaunch { host_cache, .. }) = launches().of(&scenario.engine) else { return };
+        let named = host_cache.switch.as_ref().zip(host_cache.size.as_ref());
+        let text = match (named, self.hierarchical, self.host) {
+            (Some((switch, size)), true, None) => format!(
+                "`{switch}` without `{size}` takes a multiple of the GPU's KV cache: enter the memory for each GPU"
+            ),
+            (Some((switch, size)), false, Some(_)) => format!("`{size}` has no effect without `{switch}`"),
             (_, _, None) => return,
             (_, _, Some(size)) => {
                 let gpus = scenario.tp.saturating_mul(scenario.pp).max(1);
-                scenario.workload.turns.host_gib = match &*scenario.engine {
-                    "vllm" => size / f64::from(gpus),
-                    "sglang" => size * 1e9 / GIB,
-                    _ => size,
+                scenario.workload.turns.host_gib = match host_cache.unit {
+                    HostCacheUnit::GibOfAllGpus => size / f64::from(gpus),
+                    HostCacheUnit::GbPerGpu => size * 1e9 / GIB,
+                    HostCacheUnit::GibPerGpu => size,
                 };
                 return;
             }
@@ -246,19 +247,23 @@ impl Rest {
 
     /// Degrees of parallelism that several flags determine together.
     fn ranks(&mut self, scenario: &mut Scenario) {
-        let experts = scenario.has_experts();
-        let apart = match &*scenario.engine {
-            "vllm" => experts,
-            _ => self.dp_attention,
+        let data_parallel = launches().of(&scenario.engine).map(|of| of.data_parallel);
+        let ranks = match data_parallel {
+            Some(DataParallel::TimesTp) if scenario.has_experts() => {
+                scenario.dp = self.dp;
+                None
+            }
+            Some(DataParallel::WithinTp) if self.dp_attention => Some(self.dp),
+            Some(DataParallel::IsTp) if self.dp_attention => Some(scenario.tp),
+            _ => {
+                scenario.replicas = self.dp.max(1);
+                None
+            }
         };
-        let inside = scenario.engine != "vllm" && self.dp_attention;
-        // TensorRT-LLM has as many ranks as GPUs.
-        let ranks = if inside && scenario.engine == "trtllm" { scenario.tp } else { self.dp };
-        match (apart, inside) {
-            (false, _) => scenario.replicas = ranks.max(1),
-            (true, false) => scenario.dp = ranks,
-            // SGLang gives all GPUs as tensor parallel; attention ranks are among them.
-            (true, true) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
+        match ranks {
+            None => {}
+            // All GPUs are given as tensor parallel; attention ranks are among them.
+            Some(ranks) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
                 (scenario.tp, scenario.dp) = (scenario.tp / ranks, ranks);
                 if let Some(engine) = catalog().engine(&scenario.engine) {
                     let of_rank = |all: u32| engine.scheduler.of_rank(all, ranks);
@@ -267,13 +272,13 @@ impl Rest {
                     given.max_seqs = given.max_seqs.map(of_rank);
                 }
             }
-            (true, true) => {
+            Some(ranks) => {
                 let text = format!("{} GPUs do not divide into {ranks} ranks of attention", scenario.tp);
                 self.issues.push(Issue::error(Field::Dp, text));
             }
         }
         let all = scenario.tp.saturating_mul(scenario.dp);
-        scenario.ep = match (self.ep_over_all && experts, self.ep) {
+        scenario.ep = match (self.ep_over_all && scenario.has_experts(), self.ep) {
             (true, _) => all,
             (false, Some(ep)) => ep,
             (false, None) => 1,

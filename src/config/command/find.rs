@@ -1,6 +1,7 @@
 //! Finds the command in a text that starts an engine.
 
-use super::yaml::{self, Around};
+use super::launches::launches;
+use super::yaml::{self, ManifestFacts};
 
 /// A command that starts an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,34 +17,10 @@ pub struct LaunchCommand {
     /// Arguments of an accompanying `vllm bench serve`, which loads the server.
     pub bench: Vec<String>,
     /// What a manifest says around the command.
-    pub around: Around,
+    pub manifest: ManifestFacts,
     /// Number of further launches, which are ignored.
     pub others: usize,
 }
-
-/// Word sequences that start an engine; for a word with a path, its last component counts.
-const PROGRAMS: [(&[&str], &str); 9] = [
-    (&["vllm", "serve"], "vllm"),
-    (&["-m", "vllm.entrypoints.openai.api_server"], "vllm"),
-    (&["-m", "vllm.entrypoints.api_server"], "vllm"),
-    (&["-m", "vllm.entrypoints.cli.main", "serve"], "vllm"),
-    (&["-m", "sglang.launch_server"], "sglang"),
-    (&["sglang", "serve"], "sglang"),
-    (&["trtllm-serve", "serve"], "trtllm"),
-    (&["trtllm-serve"], "trtllm"),
-    (&["-m", "tensorrt_llm.commands.serve", "serve"], "trtllm"),
-];
-
-/// Images whose entry point starts an engine, by a part of their name.
-const IMAGES: [(&str, &str); 4] = [
-    ("vllm/vllm-openai", "vllm"),
-    ("vllm-openai:", "vllm"),
-    ("lmsysorg/sglang", "sglang"),
-    ("tensorrt-llm/release", "trtllm"),
-];
-
-/// Prefixes of the engines' environment variables.
-const VARIABLES: [&str; 5] = ["VLLM_", "SGLANG_", "SGL_", "TRTLLM_", "TLLM_"];
 
 /// How many commands of a text are examined.
 const COMMANDS: usize = 200;
@@ -72,7 +49,8 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
             Some(first) => first.others += 1,
             None => {
                 let (before, arguments) = words.split_at(at.min(words.len()));
-                let of_engine = |word: &&String| VARIABLES.iter().any(|start| word.starts_with(start));
+                let prefixes = launches().engines.iter().flat_map(|of| &of.variables);
+                let of_engine = |word: &&String| prefixes.clone().any(|start| word.starts_with(start));
                 let variables = before.iter().filter(of_engine).cloned().collect();
                 found = Some(LaunchCommand {
                     engine,
@@ -83,7 +61,7 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
             }
         }
     }
-    Ok(found.map(|found| LaunchCommand { options, bench, around: yaml::around(text), ..found }))
+    Ok(found.map(|found| LaunchCommand { options, bench, manifest: yaml::manifest(text), ..found }))
 }
 
 fn lines(word: &str) -> Vec<String> {
@@ -144,26 +122,29 @@ fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
 /// The engine that `words` start, and the index of its first argument.
 fn program(words: &[String]) -> Option<(&'static str, usize)> {
     let end = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
-    let starts = |at: usize, names: &[&str]| {
+    let starts = |at: usize, names: &[String]| {
         let rest = words.get(at..at + names.len()).unwrap_or_default();
         rest.len() == names.len() && rest.iter().zip(names).all(|(word, name)| end(word) == *name)
     };
+    let programs =
+        || launches().engines.iter().flat_map(|of| of.programs.iter().map(|names| (names, &*of.engine)));
     (0..words.len()).find_map(|at| {
-        let (names, engine) = PROGRAMS.iter().find(|(names, _)| starts(at, names))?;
-        Some((*engine, at + names.len()))
+        let (names, engine) = programs().find(|(names, _)| starts(at, names))?;
+        Some((engine, at + names.len()))
     })
 }
 
 fn image(words: &[String]) -> Option<(&'static str, usize)> {
     words.iter().enumerate().find_map(|(at, word)| {
-        let (_, engine) = IMAGES.iter().find(|(part, _)| word.contains(part))?;
-        Some((*engine, at + 1))
+        let has = |part: &String| word.contains(part.as_str());
+        let of = launches().engines.iter().find(|of| of.images.iter().any(has))?;
+        Some((&*of.engine, at + 1))
     })
 }
 
 /// The version in the tag of the engine's image in `text`, such as `0.11.0` of `vllm/vllm-openai:v0.11.0`.
 pub fn version<'a>(text: &'a str, engine: &str) -> Option<&'a str> {
-    IMAGES.iter().filter(|(_, of)| *of == engine).find_map(|(part, _)| {
+    launches().of(engine)?.images.iter().find_map(|part| {
         let name = text.split_once(part.trim_end_matches(':'))?.1;
         let (between, tag) = name.split_once(':')?;
         let tag = tag.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').next()?;

@@ -2,10 +2,11 @@
 //! `trtllm-serve ...`, inside `docker run`, a compose file or a Kubernetes manifest.
 
 mod apply;
-mod around;
 mod find;
 mod flags;
 mod formats;
+mod launches;
+mod manifest;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use super::catalog::catalog;
 use super::{Field, Issue, Scenario};
 
 pub use flags::{Flag, flags};
+pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, Release, Threads, launches};
 pub use settings::{Setting, setting};
 
 /// Reads the command in `text` into `onto`, replacing model and engine; workload and GPU stay. Arguments that are

@@ -17,7 +17,7 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
 
 /// What a manifest says of a server beside its command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct ManifestFacts {
     /// Copies of it; `None` if none or several different numbers are given.
     pub replicas: Option<u32>,
     /// The name of the GPU that its nodes have.
@@ -27,13 +27,13 @@ pub struct Around {
 }
 
 /// The labels under which NVIDIA's operator, GKE and Karpenter give a node's GPU.
-const PRODUCTS: [&str; 3] =
+const GPU_LABELS: [&str; 3] =
     ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name"];
 
 /// Reads the lines around a container's command.
-pub fn around(text: &str) -> Around {
-    let mut around = Around::default();
-    let (mut copies, mut products) = (Vec::new(), Vec::new());
+pub fn manifest(text: &str) -> ManifestFacts {
+    let mut manifest = ManifestFacts::default();
+    let (mut copies, mut gpus) = (Vec::new(), Vec::new());
     // A mapping in braces has several on one line.
     let within =
         |line| str::split_once(line, ": {").map_or(line, |(_, inner)| inner.trim_end().trim_end_matches('}'));
@@ -42,19 +42,19 @@ pub fn around(text: &str) -> Around {
         let value = unquoted(value.split(" #").next().unwrap_or_default().trim()).to_owned();
         match unquoted(key) {
             "replicas" if !copies.contains(&value) => copies.push(value),
-            key if PRODUCTS.contains(&key) && !products.contains(&value) => products.push(value),
+            key if GPU_LABELS.contains(&key) && !gpus.contains(&value) => gpus.push(value),
             _ => {}
         }
     }
-    around.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
-    around.gpu = products.first().filter(|_| products.len() == 1).cloned();
-    if around.replicas.is_none() {
-        around.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
+    manifest.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
+    manifest.gpu = gpus.first().filter(|_| gpus.len() == 1).cloned();
+    if manifest.replicas.is_none() {
+        manifest.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
     }
-    if around.gpu.is_none() {
-        around.unread.extend(products.iter().map(|product| format!("GPU of the nodes: {product}")));
+    if manifest.gpu.is_none() {
+        manifest.unread.extend(gpus.iter().map(|gpu| format!("GPU of the nodes: {gpu}")));
     }
-    around
+    manifest
 }
 
 /// The launch found in a text.

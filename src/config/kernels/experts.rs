@@ -78,6 +78,7 @@ impl ExpertKernel {
             "fused_moe" => ExpertCode::Triton,
             _ if name.contains("_oaitriton") => ExpertCode::OpenAiTriton,
             _ if name.ends_with("_tritonexperts") => ExpertCode::Triton,
+            _ if name.ends_with("_deepgemmexperts") => ExpertCode::DeepGemm,
             _ if name.ends_with("_marlinexperts") => ExpertCode::Marlin,
             _ if name.contains("_flashinfer_cutlass_") => ExpertCode::Cutlass,
             _ if name.contains("_flashinfer_trtllm_") => ExpertCode::Generated,

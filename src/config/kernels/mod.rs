@@ -102,7 +102,7 @@ pub struct GemmChoice {
 /// Which engine's measured GEMMs stand in for those of another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ProductChoice {
+pub struct GemmSource {
     pub weights: Dtype,
     /// Architectures this holds for; all if empty.
     pub archs: Vec<Arch>,
@@ -138,10 +138,10 @@ impl Engine {
     }
 
     /// The engine whose measured GEMMs stand in for this one's with weights in this format; often itself.
-    pub fn products_as(&self, weights: Dtype, arch: Arch) -> &Self {
-        let holds = |choice: &&ProductChoice| choice.weights == weights && applies(&choice.archs, arch);
+    pub fn gemm_source(&self, weights: Dtype, arch: Arch) -> &Self {
+        let holds = |choice: &&GemmSource| choice.weights == weights && applies(&choice.archs, arch);
         let other =
-            self.products.iter().find(holds).and_then(|choice| catalog().engine(choice.measured_as.id()));
+            self.gemm_sources.iter().find(holds).and_then(|choice| catalog().engine(choice.measured_as.id()));
         other.unwrap_or(self)
     }
 

@@ -24,7 +24,7 @@ use super::names::settle;
 use super::{Field, Issue, Load, Measured, Scenario, comparable};
 
 pub use compared::{MOST_COMPARED, MOST_RUNS};
-pub use docs::{grammar, keys_script};
+pub use docs::{fields, keys_script};
 pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
 pub use find::{BY_GPU, Find, POOLED, VARIES};

@@ -6,6 +6,7 @@ pub mod paste;
 
 pub use comparable::comparable;
 
+use serde::Deserialize;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::ids::ids;
@@ -13,7 +14,8 @@ use super::inputs::Range;
 use crate::units::decimal;
 
 /// A number that benchmarks report and Rooflight predicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Metric {
     /// Milliseconds, like the next two.
@@ -21,6 +23,7 @@ pub enum Metric {
     Tpot,
     E2e,
     /// Output tokens per second of the whole system.
+    #[serde(rename = "throughput")]
     #[strum(serialize = "throughput")]
     Output,
     /// Requests per second.

@@ -19,8 +19,8 @@ impl Catalog {
 
     /// The GPUs that a name may mean.
     pub fn gpus_named(&self, text: &str) -> Vec<&Gpu> {
-        let asked = words(text);
-        let joined = asked.replace(' ', "");
+        let wanted = words(text);
+        let joined = wanted.replace(' ', "");
         let mut found = Vec::new();
         // Other punctuation marks a different kind of text, such as a list or a program, even if it contains a name.
         if text.contains(|mark: char| mark.is_ascii_punctuation() && !"-_./()+".contains(mark)) {
@@ -30,9 +30,9 @@ impl Catalog {
             for gpu in &self.gpus.gpus {
                 let is = |name: &str| {
                     let own = words(name);
-                    if whole { own.replace(' ', "") == joined } else { own.starts_with(&asked) }
+                    if whole { own.replace(' ', "") == joined } else { own.starts_with(&wanted) }
                 };
-                if !asked.is_empty() && (is(&gpu.id) || is(&gpu.name)) {
+                if !wanted.is_empty() && (is(&gpu.id) || is(&gpu.name)) {
                     found.push(gpu);
                 }
             }

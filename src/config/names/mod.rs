@@ -19,13 +19,13 @@ use std::sync::LazyLock;
 use super::catalog::catalog;
 use super::issue::excerpt;
 use super::{Dtype, Field, Issue, Model};
-use rules::{Same, rules};
+use rules::{Alias, rules};
 use words::Name;
 
 pub use apply::settle;
 pub use gpus::gpu_id;
 pub use machines::of_machine;
-pub use search::{begins_name, popularity, rank, search, spoken};
+pub use search::{begins_name, popularity, rank, search, short_name};
 
 /// A published name, resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,16 +38,16 @@ pub struct Resolved {
 }
 
 /// A catalog model with its parsed name.
-struct Known {
+struct NamedModel {
     model: &'static Model,
     name: Name,
     base: String,
 }
 
-static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+static NAMED_MODELS: LazyLock<Vec<NamedModel>> = LazyLock::new(|| {
     let known = |model: &'static Model| {
         let name = Name::read(&model.name);
-        Known { model, base: name.base(), name }
+        NamedModel { model, base: name.base(), name }
     };
     catalog().models.models.iter().map(known).collect()
 });
@@ -82,24 +82,24 @@ pub fn resolve(text: &str) -> Result<Resolved, String> {
     if let Some(model) = listed(text) {
         return Ok(Resolved { model, weights: None, issues: Vec::new() });
     }
-    let asked = Name::read(text);
-    let base = asked.base();
-    let same = same(&asked);
+    let wanted = Name::read(text);
+    let base = wanted.base();
+    let same = same(&wanted);
     // The catalog may have this very checkpoint of a model that shares another's shapes.
-    let own = |known: &&Known| match same {
-        Some(same) => is(same, &known.name) && known.gives(&asked),
+    let own = |known: &&NamedModel| match same {
+        Some(same) => is(same, &known.name) && known.gives(&wanted),
         None => known.base == base,
     };
-    let mut found: Vec<&Known> = KNOWN.iter().filter(own).collect();
+    let mut found: Vec<&NamedModel> = NAMED_MODELS.iter().filter(own).collect();
     let same = same.filter(|_| found.is_empty());
-    if let Some(target) = same.and_then(|same| KNOWN.iter().find(|known| known.model.id == same.id)) {
+    if let Some(target) = same.and_then(|same| NAMED_MODELS.iter().find(|known| known.model.id == same.id)) {
         // Its own release, in any format.
         let release = target.name.release();
-        found = KNOWN.iter().filter(|known| known.name.release() == release).collect();
+        found = NAMED_MODELS.iter().filter(|known| known.name.release() == release).collect();
     }
-    let best = found.into_iter().min_by_key(|known| Reverse(known.likeness(&asked)));
+    let best = found.into_iter().min_by_key(|known| Reverse(known.likeness(&wanted)));
     let Some(known) = best.filter(|_| !base.is_empty()) else { return Err(unknown(text, &base)) };
-    Ok(known.taken(text, &asked, same))
+    Ok(known.taken(text, &wanted, same))
 }
 
 /// For an exact name or id, or the form in lists: `Qwen3-32B (Qwen)`.
@@ -111,35 +111,35 @@ fn listed(text: &str) -> Option<&'static Model> {
 }
 
 /// The rule for a name with another's architecture: the longest match first.
-fn same(asked: &Name) -> Option<&'static Same> {
-    let forms = [asked.full(), asked.release(), asked.base()];
+fn same(wanted: &Name) -> Option<&'static Alias> {
+    let forms = [wanted.full(), wanted.release(), wanted.base()];
     forms.iter().find_map(|form| rules().same.iter().find(|same| same.name == *form))
 }
 
-fn is(same: &Same, name: &Name) -> bool {
+fn is(same: &Alias, name: &Name) -> bool {
     [name.full(), name.release(), name.base()].contains(&same.name)
 }
 
-impl Known {
+impl NamedModel {
     fn publisher(&self) -> &str {
         self.name.publisher.as_deref().unwrap_or_default()
     }
 
-    /// The format in `asked`; a name without publisher is taken to be from the model's own.
-    fn asked(&self, asked: &Name) -> Result<Option<Dtype>, String> {
-        asked.weights(asked.publisher.as_deref().unwrap_or(self.publisher()))
+    /// The format in `wanted`; a name without publisher is taken to be from the model's own.
+    fn wanted(&self, wanted: &Name) -> Result<Option<Dtype>, String> {
+        wanted.weights(wanted.publisher.as_deref().unwrap_or(self.publisher()))
     }
 
-    /// Whether it has the format in `asked`.
-    fn gives(&self, asked: &Name) -> bool {
-        self.asked(asked).is_ok_and(|format| format == Some(self.model.weights))
+    /// Whether it has the format in `wanted`.
+    fn gives(&self, wanted: &Name) -> bool {
+        self.wanted(wanted).is_ok_and(|format| format == Some(self.model.weights))
     }
 
     /// Higher for models that need fewer notes: same release, same format, same tuning.
-    fn likeness(&self, asked: &Name) -> (usize, Reverse<usize>, u8, usize) {
-        let (releases, others) = self.name.shared(asked, &rules().releases);
-        let (tunings, _) = self.name.shared(asked, &rules().tunings);
-        let format = match self.asked(asked) {
+    fn likeness(&self, wanted: &Name) -> (usize, Reverse<usize>, u8, usize) {
+        let (releases, others) = self.name.shared(wanted, &rules().releases);
+        let (tunings, _) = self.name.shared(wanted, &rules().tunings);
+        let format = match self.wanted(wanted) {
             Ok(Some(format)) if format == self.model.weights => 2,
             _ if self.name.formats.is_empty() => 1,
             _ => 0,
@@ -147,10 +147,10 @@ impl Known {
         (releases, Reverse(others), format, tunings)
     }
 
-    fn taken(&self, text: &str, asked: &Name, same: Option<&Same>) -> Resolved {
+    fn taken(&self, text: &str, wanted: &Name, same: Option<&Alias>) -> Resolved {
         let Self { model, base, .. } = self;
         let mut issues = Vec::new();
-        let named = self.asked(asked);
+        let named = self.wanted(wanted);
         let weights = match &named {
             Ok(Some(format)) => Some(*format),
             Ok(None) if self.name.formats.is_empty() => None,
@@ -192,12 +192,12 @@ impl Known {
             issues.push(Issue::warning(Field::Model, format!("{}: {note}", excerpt(text))));
         }
         issues.extend(
-            asked
+            wanted
                 .stated()
                 .filter_map(|format| format.note.as_ref())
                 .map(|note| Issue::warning(Field::Weights, note)),
         );
-        if asked.stated().any(|format| format.kv) {
+        if wanted.stated().any(|format| format.kv) {
             issues.push(Issue::note(Field::Kv, "the checkpoint has scales for an FP8 KV cache"));
         }
         Resolved { model, weights: weights.filter(|weights| *weights != model.weights), issues }
@@ -208,21 +208,21 @@ impl Known {
 const OFFERED: usize = 3;
 
 /// Jaro-Winkler similarity above which a name is suggested.
-const ALIKE: f64 = 0.8;
+const MIN_SIMILARITY: f64 = 0.8;
 /// Share of the text that a name must begin with to be suggested.
 const BEGINS: f64 = 0.7;
 
 fn unknown(text: &str, base: &str) -> String {
-    let mut near: Vec<(f64, &Known)> = KNOWN
+    let mut near: Vec<(f64, &NamedModel)> = NAMED_MODELS
         .iter()
         .filter_map(|known| {
             let within = !known.base.is_empty() && base.contains(&known.base);
-            let alike = strsim::jaro_winkler(base, &known.base);
+            let similarity = strsim::jaro_winkler(base, &known.base);
             // Of a generation rather than of the same size in another.
             let begins = base.bytes().zip(known.base.bytes()).take_while(|(one, other)| one == other).count();
             let begins = begins as f64 / base.len().max(1) as f64;
-            let is_near = alike >= ALIKE || begins >= BEGINS;
-            is_near.then_some((f64::from(u8::from(within)) + alike + begins, known))
+            let is_near = similarity >= MIN_SIMILARITY || begins >= BEGINS;
+            is_near.then_some((f64::from(u8::from(within)) + similarity + begins, known))
         })
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -27,7 +27,7 @@ pub struct Rules {
     pub releases: Vec<String>,
     /// The format of names without one, by base, if the catalog has only requantised checkpoints.
     pub native: BTreeMap<String, Dtype>,
-    pub same: Vec<Same>,
+    pub same: Vec<Alias>,
 }
 
 /// Words of a name that give a format.
@@ -55,7 +55,7 @@ pub struct Format {
 /// A name that shares another's architecture.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Same {
+pub struct Alias {
     /// Without format, and without tuning unless that matters.
     pub name: String,
     #[serde(rename = "as")]

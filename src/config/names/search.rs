@@ -1,6 +1,6 @@
 //! Finds catalog models by words of their names, as people say them: `llama 70b`.
 
-use super::{KNOWN, Known};
+use super::{NAMED_MODELS, NamedModel};
 use crate::config::Model;
 use crate::config::catalog::POPULAR;
 
@@ -27,12 +27,12 @@ pub fn popularity(id: &str) -> usize {
 
 /// The models whose names have all `words`, in lower case, the best match first.
 pub fn search(words: &[&str]) -> Vec<&'static Model> {
-    let ranked = |known: &'static Known| {
-        let name = spoken(&known.model.name);
+    let ranked = |known: &'static NamedModel| {
+        let name = short_name(&known.model.name);
         let holds = words.iter().all(|word| holds(&name.to_lowercase(), word));
         Some((rank(name, "", words).filter(|_| holds)?, known))
     };
-    let mut found: Vec<(u8, &Known)> = KNOWN.iter().filter_map(ranked).collect();
+    let mut found: Vec<(u8, &NamedModel)> = NAMED_MODELS.iter().filter_map(ranked).collect();
     let squeezed = squeeze(&words.concat());
     found.sort_by_key(|(rank, known)| (squeeze(&known.base) != squeezed, *rank, popularity(&known.model.id)));
     found.into_iter().map(|(_, known)| known.model).collect()
@@ -50,14 +50,14 @@ fn holds(name: &str, word: &str) -> bool {
 }
 
 /// A model's name without its publisher: `Llama-3.1-70B`, also of `meta-llama/Meta-Llama-3.1-70B`.
-pub fn spoken(name: &str) -> &str {
+pub fn short_name(name: &str) -> &str {
     let name = name.split_once('/').map_or(name, |(_, name)| name);
     ["Meta-", "NVIDIA-"].iter().find_map(|maker| name.strip_prefix(maker)).unwrap_or(name)
 }
 
 /// Whether a catalog model's name begins with this word, in lower case.
 pub fn begins_name(word: &str) -> bool {
-    KNOWN.iter().any(|known| {
+    NAMED_MODELS.iter().any(|known| {
         let base = &known.base;
         let ends = |rest: &str| !rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
         base.strip_prefix(word).is_some_and(|rest| word.len() > 3 || ends(rest))

@@ -129,7 +129,7 @@ impl ServedCase {
     }
 
     /// The source; if some of its runs are in the fits and others are not, also which of these this run is.
-    pub fn source_apart(&self) -> String {
+    pub fn source_label(&self) -> String {
         match self.outside && self.published.is_none() {
             true => format!("{} (not fitted on)", self.source),
             false => self.source.clone(),

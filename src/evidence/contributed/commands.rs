@@ -48,7 +48,9 @@ pub fn launch(text: &str, scenario: &Scenario) -> Vec<Issue> {
         issues.into_iter().filter(|issue| issue.severity != Severity::Note).map(of_launch).collect();
     if let Some(started) = started {
         found.extend(
-            OF_LAUNCH.iter().filter_map(|field| apart(*field, scenario, "launch", &value(*field, &started))),
+            OF_LAUNCH
+                .iter()
+                .filter_map(|field| difference(*field, scenario, "launch", &value(*field, &started))),
         );
     }
     found
@@ -66,7 +68,7 @@ pub fn benchmark(text: &str, scenario: &Scenario) -> Vec<Issue> {
             (Field::Requests, Load::Offline(_)) => Field::Offline,
             (field, _) => field,
         };
-        apart(field, scenario, "benchmark", &Some(decimal(number)))
+        difference(field, scenario, "benchmark", &Some(decimal(number)))
     };
     OF_BENCHMARK.iter().filter_map(of_field).collect()
 }
@@ -80,7 +82,7 @@ fn value(field: Field, scenario: &Scenario) -> Option<String> {
     field.input().get(&Link::new(scenario))
 }
 
-fn apart(field: Field, scenario: &Scenario, command: &str, said: &Option<String>) -> Option<Issue> {
+fn difference(field: Field, scenario: &Scenario, command: &str, said: &Option<String>) -> Option<Issue> {
     let own = value(field, scenario);
     let shown =
         |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |text| format!("`{text}`"));

@@ -12,7 +12,7 @@ use crate::evidence::cases::{Ask, texts};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::coverage::PREDICTED;
 use crate::evidence::fitted::is_fitted;
-use crate::evidence::served::calibrated::{Leave, corrected};
+use crate::evidence::served::calibrated::{LeaveOut, corrected};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{answer, plan, runner};
 
@@ -65,12 +65,12 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<
     known.point.version = version.minor();
     let id = format!("{}#{number}", of.file);
     let is_known = is_fitted(&id)?;
-    let asked = |other: &ConfigPoint| !is_known || !Leave::Configuration.is_of(&known.point, other);
+    let may_inform = |other: &ConfigPoint| !is_known || !LeaveOut::Configuration.is_of(&known.point, other);
     let closed = matches!(setup.workload.load, Load::Concurrency(_)).then(|| f64::from(setup.workload.osl));
     let real = of_metrics(|metric| measured.of(metric).value());
     let (calibrated, bands) = corrected(
         calibration,
-        (&known.point, asked),
+        (&known.point, may_inform),
         |factors| Ok(times(measured, &simulate(&learned, factors)?)),
         (closed, &real),
     )?;

@@ -15,7 +15,6 @@ pub struct Contribution {
     /// File name, as in issues.
     pub file: String,
     pub contributor: String,
-    pub licence: String,
     /// The valid ones.
     pub runs: Vec<Contributed>,
 }
@@ -55,12 +54,7 @@ pub fn read(file: &str, text: &str) -> (Option<Contribution>, Vec<Finding>) {
     }
     // Anonymous runs are not used.
     let sound = !findings.iter().any(|one| one.run.is_none() && one.severity == Severity::Error);
-    let read = Contribution {
-        file: file.into(),
-        contributor: text_of("contributor"),
-        licence: text_of("licence"),
-        runs,
-    };
+    let read = Contribution { file: file.into(), contributor: text_of("contributor"), runs };
     (sound.then_some(read), findings)
 }
 

@@ -146,7 +146,7 @@ type Range<T> = Option<(Option<T>, Option<T>)>;
 
 #[derive(Debug, Deserialize)]
 struct Covered {
-    when: When,
+    when: CaseFilter,
     #[serde(flatten)]
     fields: Map<String, Value>,
 }
@@ -154,7 +154,7 @@ struct Covered {
 /// The runs that a case of the plan covers: all of them if it names none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct When {
+struct CaseFilter {
     lengths: Option<Vec<[u32; 2]>>,
     gpu: Option<Vec<String>>,
     /// Parts of the image's name.
@@ -177,7 +177,7 @@ pub(super) struct RunKey<'a> {
     pub day: Option<&'a str>,
 }
 
-impl When {
+impl CaseFilter {
     fn covers(&self, place: &RunKey) -> bool {
         let RunKey { case, label, day } = place;
         let version = case.engine_version.as_ref().filter(|version| version.is_numbered());

@@ -25,9 +25,9 @@ pub(super) fn through_gate(routing: Routing, pool: &Pool) -> ExpertLoad {
 }
 
 /// Number of tokens that intend these experts.
-type Wish = (u64, Vec<usize>);
+type ExpertChoice = (u64, Vec<usize>);
 
-fn even(pool: &Pool) -> Vec<Wish> {
+fn even(pool: &Pool) -> Vec<ExpertChoice> {
     let (rounds, rest) = (pool.tokens / pool.experts, pool.tokens % pool.experts);
     let wish = |token| (0..pool.topk).map(|slot| pool.even_expert(token, slot) as usize).collect();
     match rounds {
@@ -38,7 +38,7 @@ fn even(pool: &Pool) -> Vec<Wish> {
 
 /// The tokens' experts if the tokens of each expert, most popular first, are written one below the other into `topk`
 /// columns, each as long as there are tokens.
-fn columns(pool: &Pool, counts: &[u64]) -> Vec<Wish> {
+fn columns(pool: &Pool, counts: &[u64]) -> Vec<ExpertChoice> {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&expert| counts[expert] > 0).collect();
     order.sort_by_key(|&expert| std::cmp::Reverse(counts[expert]));
     let mut end = 0;
@@ -66,7 +66,7 @@ fn columns(pool: &Pool, counts: &[u64]) -> Vec<Wish> {
 }
 
 /// Tokens by expert after the gate.
-fn gated(pool: &Pool, wishes: &[Wish]) -> Vec<u64> {
+fn gated(pool: &Pool, wishes: &[ExpertChoice]) -> Vec<u64> {
     let experts = pool.experts as usize;
     let size = experts / GROUPS;
     let mut counts = vec![0; experts];

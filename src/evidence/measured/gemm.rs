@@ -20,7 +20,7 @@ struct Row<'t> {
 }
 
 /// Visits the rows of one table of GEMMs.
-pub(super) fn visit_products(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+pub(super) fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |mut run, Row { dtype, m, n, k }| {
         let weights = weights(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         if run.engine.is_empty() && DEEP_GEMM.contains(&&*run.kernel) {

@@ -1,6 +1,7 @@
 //! Measured latent attention: the kernel, the batched GEMMs around it, and dense and sparse blocks.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -8,63 +9,27 @@ use super::Visitor;
 use super::attention::past;
 use super::siblings::point;
 use super::visit::{RowSource, visit, visit_siblings};
-use crate::config::Dtype;
+use crate::config::model::{Attention, Mla};
+use crate::config::{Dtype, Model, catalog};
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{
-    BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
+    BatchedGemm, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
 };
 
-/// The sizes of a published model that determine the shapes of its blocks.
-#[derive(Debug, Clone, Copy)]
-struct Published {
-    /// With one head; tables give the number on a rank.
-    heads: LatentHeads,
-    hidden: u64,
-    query_rank: u64,
-    index_heads: u64,
-}
-
-/// DeepSeek-V3 and V3.2, as their `config.json` says; the tables of kernels without a model are of it.
-const DEEPSEEK: Published = Published {
-    heads: LatentHeads { heads: 1, latent: 512, rope: 64, nope: 128, value: 128 },
-    hidden: 7168,
-    query_rank: 1536,
-    index_heads: 64,
-};
-
-/// GLM-5 and GLM-5.2, as their `config.json` says.
-const GLM: Published = Published {
-    heads: LatentHeads { heads: 1, latent: 512, rope: 64, nope: 192, value: 256 },
-    hidden: 6144,
-    query_rank: 2048,
-    index_heads: 32,
-};
-
-/// The indexer of both: `index_head_dim` and `index_topk`.
-const INDEX_WIDTH: u64 = 128;
-const TOPK: u64 = 2048;
-
-impl Published {
-    fn of(model: &str) -> Option<Self> {
-        match model {
-            "deepseek-ai/DeepSeek-V3"
-            | "deepseek-ai/DeepSeek-R1"
-            | "deepseek-ai/DeepSeek-V3.2"
-            | "nvidia/DeepSeek-V3.1-NVFP4" => Some(DEEPSEEK),
-            "zai-org/GLM-5"
-            | "zai-org/GLM-5-FP8"
-            | "nvidia/GLM-5-NVFP4"
-            | "zai-org/GLM-5.2"
-            | "zai-org/GLM-5.2-FP8"
-            | "nvidia/GLM-5.2-NVFP4" => Some(GLM),
+/// The latent attention of the catalog's models and their hidden size, by published name.
+static MODELS: LazyLock<HashMap<&str, (&Mla, u64)>> = LazyLock::new(|| {
+    let of = |model: &'static Model| {
+        let mla = model.attentions().find_map(|attention| match attention {
+            Attention::Mla(mla) => Some(mla),
             _ => None,
-        }
-    }
+        })?;
+        Some((model.name.as_str(), (mla, u64::from(model.hidden))))
+    };
+    catalog().models.models.iter().filter_map(of).collect()
+});
 
-    fn heads(&self, heads: u64) -> LatentHeads {
-        LatentHeads { heads, ..self.heads }
-    }
-}
+/// The tables of kernels without a model are of this one.
+const DEEPSEEK: &str = "deepseek-ai/DeepSeek-V3";
 
 #[derive(Deserialize)]
 struct Row<'t> {
@@ -101,7 +66,7 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
             return Err(format!("latent attention in {dtype} over {kv_dtype}"));
         };
         let sequences = vec![Sequences { count: batch, new: q_len, past: past(q_len, kv_len, step)? }];
-        let heads = DEEPSEEK.heads(heads);
+        let heads = LatentHeads::of(MODELS[DEEPSEEK].0, heads);
         Ok((math, Op::LatentAttention(LatentAttention { phase, sequences, heads, kv, reach: None }), run))
     })
 }
@@ -119,7 +84,7 @@ struct BmmRow<'t> {
 pub(super) fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |run, BmmRow { stage, dtype, tokens, heads }| {
         let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
-        let LatentHeads { latent, nope, value, .. } = DEEPSEEK.heads;
+        let LatentHeads { latent, nope, value, .. } = LatentHeads::of(MODELS[DEEPSEEK].0, heads);
         let (n, k) = match stage {
             "pre" | "mla_gen_pre" => (latent, nope),
             "post" | "mla_gen_post" => (value, latent),
@@ -160,7 +125,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
     let shared = |run: &RowSource, row: &BlockRow| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];
         let sizes = [row.batch, row.heads, row.q_len];
-        let hidden = Published::of(row.model).map(|published| published.hidden);
+        let hidden = MODELS.get(row.model).map(|(_, hidden)| hidden);
         point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, row.step, hidden))
     };
     visit_siblings(table, visitor, shared, |run, row| {
@@ -168,19 +133,19 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
         let [Some(math), Some(kv), Some(weights)] = formats else {
             return Err(format!("a block in {} over {}", row.gemm_dtype, row.kv_dtype));
         };
-        let published = Published::of(row.model).ok_or_else(|| format!("no shape of {}", row.model))?;
+        let (mla, hidden) = MODELS.get(row.model).ok_or_else(|| format!("no shape of {}", row.model))?;
         let past = past(row.q_len, row.kv_len, row.past_kv.or(row.step))?;
         let module = LatentModule {
             phase,
             sequences: vec![Sequences { count: row.batch, new: row.q_len, past }],
-            heads: published.heads(row.heads),
-            hidden: published.hidden,
-            query_rank: published.query_rank,
+            heads: LatentHeads::of(mla, row.heads),
+            hidden: *hidden,
+            query_rank: u64::from(mla.query_rank.unwrap_or(0)),
             weights,
             kv,
         };
         let op = if row.is_sparse() {
-            let indexer = Indexer { heads: published.index_heads, head_dim: INDEX_WIDTH, topk: TOPK };
+            let indexer = mla.indexer.ok_or_else(|| format!("no indexer of {}", row.model))?.into();
             Op::SparseModule(SparseModule { module, indexer, indexes: indexes(&run.kernel) })
         } else {
             Op::LatentModule(module)

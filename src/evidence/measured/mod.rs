@@ -104,7 +104,7 @@ fn tables(family: Family) -> Vec<(&'static str, Reader)> {
     use Phase::{Decode, Prefill};
     match family {
         Family::Gemm => ["gemm", "gemm_second_source", "gemm_fp8_pipeweave"]
-            .map(|name| (name, gemm::visit_products as Reader))
+            .map(|name| (name, gemm::visit_gemm as Reader))
             .into(),
         Family::AttentionPrefill => vec![
             ("attention_prefill", |table, visitor| attention::visit_phase(table, Prefill, visitor)),

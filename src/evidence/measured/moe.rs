@@ -1,6 +1,6 @@
 //! Measured mixtures of experts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
@@ -8,7 +8,8 @@ use super::Visitor;
 use super::gate::through_gate;
 use super::siblings::point;
 use super::visit::{RowSource, visit, visit_siblings};
-use crate::config::Dtype;
+use crate::config::model::{self, Ffn, Model};
+use crate::config::{Dtype, catalog};
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{ExpertLoad, Moe, MoePart, Op, Pool, Routing};
 
@@ -36,6 +37,8 @@ pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(
         let sizes = [tokens, hidden, inter, topk, experts, tp, ep];
         point((run.engine, &run.kernel, dtype, distribution, sizes))
     };
+    let ungated = ungated();
+    let deepseek_v3 = routed().find(|(_, model, _)| model.id == "deepseek-v3").map(|(shape, ..)| shape);
     let mut loads: HashMap<(Pool, &str, bool), ExpertLoad> = HashMap::new();
     visit_siblings(table, visitor, shared, |run, row| {
         let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = row;
@@ -43,36 +46,46 @@ pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(
         let routing = routing(distribution).ok_or_else(|| format!("tokens routed by {distribution}"))?;
         let shape = [hidden, inter, topk, experts];
         let pool = Pool { tokens, experts, topk, ep };
-        let gate = grouped_gate(&run.kernel, run.engine, weights, shape);
+        let gate = grouped_gate(&run.kernel, run.engine, weights, Some(shape) == deepseek_v3);
         let load = *loads.entry((pool, distribution, gate)).or_insert_with(|| match gate {
             true => through_gate(routing, &pool),
             false => routing.load(&pool),
         });
-        let gated = !WITHOUT_GATE_PROJECTION.contains(&shape);
+        let gated = !ungated.contains(&shape);
         let part = MoePart::Whole;
         let moe = Moe { tokens, hidden, inter, experts, topk, tp, ep, gated, weights, part, load };
         Ok((weights, Op::Moe(moe), run))
     })
 }
 
-/// Layers whose experts have no gate projection, as `[hidden, inter, topk, experts]`: Nemotron 3 Nano,
-/// Super, Ultra, and the latent widths of the latter two.
-const WITHOUT_GATE_PROJECTION: [[u64; 4]; 5] = [
-    [2688, 1856, 6, 128],
-    [1024, 2688, 22, 512],
-    [4096, 2688, 22, 512],
-    [2048, 5120, 22, 512],
-    [8192, 5120, 22, 512],
-];
+/// The routed experts of the catalog's models as `[hidden, inter, topk, experts]`, with their model. Where tokens are
+/// projected to latents first, with the width of either: tables have both.
+fn routed() -> impl Iterator<Item = ([u64; 4], &'static Model, &'static model::Moe)> {
+    let moes = |model: &'static Model| {
+        model.blocks.iter().filter_map(|blocks| match &blocks.ffn {
+            Some(Ffn::Moe(moe)) => Some(moe),
+            _ => None,
+        })
+    };
+    catalog().models.models.iter().flat_map(move |model| {
+        moes(model).flat_map(move |moe| {
+            let widths = [Some(model.hidden), moe.latent].into_iter().flatten();
+            widths.map(move |width| {
+                ([width, moe.intermediate, moe.topk, moe.experts].map(u64::from), model, moe)
+            })
+        })
+    })
+}
 
-/// DeepSeek-V3, as `[hidden, inter, topk, experts]`.
-const DEEPSEEK_V3: [u64; 4] = [7168, 2048, 8, 256];
+/// Shapes of experts without a gate projection.
+fn ungated() -> HashSet<[u64; 4]> {
+    routed().filter(|(_, _, moe)| !moe.gated()).map(|(shape, ..)| shape).collect()
+}
 
 /// Whether the source put its routing scores through DeepSeek-V3's gate: on TensorRT-LLM's low-latency path always,
 /// with the other engines for that model. On A100, in bf16 and int4, it called the kernels directly.
-fn grouped_gate(kernel: &str, engine: &str, weights: Dtype, shape: [u64; 4]) -> bool {
-    let model =
-        shape == DEEPSEEK_V3 && engine != "trtllm" && matches!(weights, Dtype::Fp8Block | Dtype::Nvfp4);
+fn grouped_gate(kernel: &str, engine: &str, weights: Dtype, is_deepseek_v3: bool) -> bool {
+    let model = is_deepseek_v3 && engine != "trtllm" && matches!(weights, Dtype::Fp8Block | Dtype::Nvfp4);
     model || kernel == "moe_torch_flow_min_latency"
 }
 
@@ -108,7 +121,7 @@ pub(super) fn visit_first(table: &Table, visitor: &mut Visitor<'_>) -> Result<()
     visit(table.rows(), visitor, |mut run, row: FirstRow| {
         let FirstRow { gemm, tokens, experts, topk, hidden, inter } = row;
         if gemm != "w13" {
-            return Err(format!("the product {gemm} alone"));
+            return Err(format!("the GEMM {gemm} alone"));
         }
         (run.engine, run.kernel) = ("sglang", PIPEWEAVE_KERNEL.into());
         let load = Routing::Even.load(&Pool { tokens, experts, topk, ep: 1 });

@@ -78,13 +78,13 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     };
     // SGLang logs the memory of states and of tokens separately, and divides the room by its own ratio.
     let recurs = |attention: &Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));
-    let apart = setup.engine.id == "sglang" && model.attentions().any(recurs);
-    if apart {
+    let has_two_pools = setup.engine.id == "sglang" && model.attentions().any(recurs);
+    if has_two_pools {
         assumed.push("its room for tokens is not compared: states have a pool of their own".into());
     }
     let logged = Sizes {
-        available_kv_gib: case.logged.available_kv_gib.filter(|_| !apart),
-        kv_tokens: case.logged.kv_tokens.filter(|_| !apart),
+        available_kv_gib: case.logged.available_kv_gib.filter(|_| !has_two_pools),
+        kv_tokens: case.logged.kv_tokens.filter(|_| !has_two_pools),
         starts: !case.failed_start,
         ..case.logged
     };

@@ -32,8 +32,6 @@ pub struct StartCase {
     pub max_model_len: Option<u32>,
     pub max_num_seqs: Option<u32>,
     pub max_num_batched_tokens: Option<u32>,
-    #[serde(default)]
-    pub enforce_eager: bool,
     #[serde(flatten)]
     pub logged: Sizes,
     /// Whether the logged tokens are derived, because layers keep different lengths.

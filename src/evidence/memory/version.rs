@@ -2,22 +2,7 @@
 
 use super::StartCase;
 use crate::config::Version;
-
-/// The first thread number after each release, by repository.
-const THREADS: [(&str, &[(u32, &str)]); 2] = [
-    (
-        "vllm-project/vllm#",
-        &[
-            (14_000, "0.8.0"),
-            (20_500, "0.9.2"),
-            (26_100, "0.11.0"),
-            (36_300, "0.17.0"),
-            (42_500, "0.21.0"),
-            (47_500, "0.24.0"),
-        ],
-    ),
-    ("NVIDIA/TensorRT-LLM#", &[(0, "0.5.0"), (9_000, "1.1.0")]),
-];
+use crate::config::command::{Release, Threads, launches};
 
 /// The version, and how it is known if the log does not print it; `None` if it cannot be told.
 pub fn version(case: &StartCase) -> Option<(Version, Option<String>)> {
@@ -27,12 +12,14 @@ pub fn version(case: &StartCase) -> Option<(Version, Option<String>)> {
     if let Some(noted) = case.note.split([' ', ',', ';']).find_map(named) {
         return Some((noted.into(), Some(format!("version {noted}, from the note"))));
     }
-    let of_repository = |(repository, releases): &(&str, &'static [(u32, &'static str)])| {
-        let number: u32 = case.source.strip_prefix(repository)?.split_whitespace().next()?.parse().ok()?;
-        releases.iter().rev().find(|(first, _)| number >= *first)
+    let of_repository = |threads: &'static Threads| {
+        let number = case.source.strip_prefix(&threads.repository)?.strip_prefix('#')?;
+        let number: u32 = number.split_whitespace().next()?.parse().ok()?;
+        threads.releases.iter().rev().find(|release| number >= release.from)
     };
-    let (_, version) = THREADS.iter().find_map(of_repository)?;
-    Some(((*version).into(), Some(format!("version {version}, from the thread's number"))))
+    let Release { version, .. } =
+        launches().engines.iter().filter_map(|of| of.threads.as_ref()).find_map(of_repository)?;
+    Some((version.as_str().into(), Some(format!("version {version}, from the thread's number"))))
 }
 
 /// `0.11.0` of `v0.11.0`.

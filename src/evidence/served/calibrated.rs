@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{ServedRun, response::point};
 use crate::calibration::{
-    Band, Calibration, ConfigPoint, FACTORS, Factors, Label, Observed, Posterior, Responses, Standing,
+    Band, Calibration, Comparand, ConfigPoint, FACTORS, Factors, Label, Observed, Posterior, Responses,
 };
 use crate::evidence::cases::{LoadKind, ServedCase};
 use crate::evidence::compared::{Metric, Times};
@@ -17,7 +17,7 @@ use crate::serving::table::Hosted;
 /// Which measured runs are left out when predicting a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
-pub enum Leave {
+pub enum LeaveOut {
     /// Every run with the same model, GPU, format, engine version and layout, if the calibration contains the run.
     /// Otherwise none: the run is new to it.
     Configuration,
@@ -29,7 +29,7 @@ pub enum Leave {
     Gpu,
 }
 
-impl Leave {
+impl LeaveOut {
     pub const ALL: [Self; 4] = [Self::Configuration, Self::Version, Self::Model, Self::Gpu];
 
     pub fn name(self) -> &'static str {
@@ -57,12 +57,11 @@ impl Leave {
     }
 }
 
-/// A run to predict: its calibration point, and the physics' prediction.
+/// A run to predict, and its calibration point.
 pub struct RunPoint<'a> {
     pub case: &'a ServedCase,
     pub run: &'a ServedRun,
     pub hosted: Hosted<'a>,
-    pub physics: Times,
     pub in_flight: f64,
 }
 
@@ -73,10 +72,14 @@ const METRICS: [(Metric, Observed); 3] = [
     (Metric::Throughput, Observed::Throughput),
 ];
 
-pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) -> Result<Calibrated, String> {
+pub fn predict(
+    place: &RunPoint<'_>,
+    calibration: &Calibration,
+    leave: LeaveOut,
+) -> Result<Calibrated, String> {
     let at = point(place.case, place.run, place.in_flight);
     let measured = place.case.measured;
-    let known = leave != Leave::Configuration || is_fitted(&place.case.id)?;
+    let known = leave != LeaveOut::Configuration || is_fitted(&place.case.id)?;
     let others = |one: &ConfigPoint| !known || !leave.is_of(&at, one);
     let simulate = |factors: Factors| {
         place.run.simulate(&place.hosted.times(factors), factors.wait).map(|(times, _)| times)
@@ -89,11 +92,12 @@ pub fn predict(place: &RunPoint<'_>, calibration: &Calibration, leave: Leave) ->
 /// output length of a closed loop.
 pub fn corrected(
     calibration: &Calibration,
-    (at, asked): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),
+    (at, may_inform): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),
     simulate: impl Fn(Factors) -> Result<Times, String>,
     (closed, measured): (Option<f64>, &Times),
 ) -> Result<(Calibrated, BTreeMap<Metric, Band>), String> {
-    let (posterior, widths) = (calibration.posterior(at, &[], asked), calibration.widths(at, asked));
+    let (posterior, widths) =
+        (calibration.posterior(at, &[], may_inform), calibration.widths(at, may_inform));
     let responses = Responses::of(posterior.factors(), simulate)?;
     let figure = |metric: Metric| {
         let of = |times: &Times| metric.of(times).unwrap_or(f64::NAN);
@@ -108,8 +112,8 @@ pub fn corrected(
     };
     let deviations = bands.iter().filter_map(deviation).collect();
     let (ttft, tpot, output) = (figure(Metric::Ttft), figure(Metric::Tpot), figure(Metric::Throughput));
-    let standing = Standing { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
-    Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), standing }, bands))
+    let comparand = Comparand { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
+    Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), comparand }, bands))
 }
 
 /// The noise sources of a metric, as in a prediction.

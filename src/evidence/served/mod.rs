@@ -260,6 +260,7 @@ fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &Se
         // The API server's time per request was read off bursts, so it already includes the template.
         admission_interval: policy.admission_interval.max(launch.template_s),
         admission_together: launch.template_s > 0.0,
+        stream_interval: policy.stream_interval / f64::from(launch.stream_interval.max(1)),
         // A preempted sequence keeps its blocks until others take them.
         history_cached: if launch.prefix_cache { 1.0 } else { 0.0 },
         kv_block: launch.kv_block_tokens.unwrap_or(policy.kv_block),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::calibrated::Leave;
+use super::calibrated::LeaveOut;
 use super::on_all_cores;
-use crate::calibration::{Calibration, ConfigPoint, Label, Standing, UncertainFigure};
+use crate::calibration::{Calibration, Comparand, ConfigPoint, Label, UncertainFigure};
 use crate::evidence::compared::{Compared, Metric};
 use crate::evidence::coverage::{Calibrated, PREDICTED};
 
 /// Measurements further apart than this are worth distinguishing.
-const APART: f64 = 1.1;
+const DISTINCT: f64 = 1.1;
 /// Mean lengths within this are the same.
 const SAME: f64 = 0.01;
 const METRICS: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
@@ -29,17 +29,17 @@ const DIFFERENCES: [(&str, Label); 5] = [
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Ranks {
     /// By the difference of the pairs.
-    pub by_difference: BTreeMap<&'static str, BTreeMap<Metric, Named>>,
+    pub by_difference: BTreeMap<&'static str, BTreeMap<Metric, PairAccuracy>>,
     /// Observed frequency by confidence.
     pub reliability: BTreeMap<Metric, Vec<Reliability>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Named {
+pub struct PairAccuracy {
     pub pairs: usize,
     /// Pairs measured more than 10 % apart, and the percentage identified correctly: calibrated, and by the physics
     /// alone.
-    pub apart: usize,
+    pub distinct: usize,
     pub right: f64,
     pub physics: f64,
 }
@@ -75,7 +75,7 @@ impl Ranks {
             by_metric.entry(one.metric).or_default().push(one);
         }
         let named = |by: BTreeMap<Metric, Vec<&Ranked>>| {
-            by.into_iter().map(|(metric, of)| (metric, Named::of(&of))).collect()
+            by.into_iter().map(|(metric, of)| (metric, PairAccuracy::of(&of))).collect()
         };
         Self {
             by_difference: by_difference.into_iter().map(|(of, by)| (of, named(by))).collect(),
@@ -84,15 +84,15 @@ impl Ranks {
     }
 }
 
-impl Named {
+impl PairAccuracy {
     fn of(pairs: &[&Ranked]) -> Self {
-        let apart: Vec<_> = pairs.iter().filter(|one| one.measured.abs() > APART.ln()).collect();
+        let distinct: Vec<_> = pairs.iter().filter(|one| one.measured.abs() > DISTINCT.ln()).collect();
         let share = |right: &dyn Fn(&Ranked) -> bool| {
-            100.0 * apart.iter().filter(|one| right(one)).count() as f64 / apart.len().max(1) as f64
+            100.0 * distinct.iter().filter(|one| right(one)).count() as f64 / distinct.len().max(1) as f64
         };
         Self {
             pairs: pairs.len(),
-            apart: apart.len(),
+            distinct: distinct.len(),
             right: share(&|one| (one.first > 0.5) == (one.measured > 0.0)),
             physics: share(&|one| one.physics != 0.0 && (one.physics > 0.0) == (one.measured > 0.0)),
         }
@@ -130,7 +130,7 @@ fn pairs(cases: &[Compared]) -> Vec<Pair<'_>> {
     let mut alike: BTreeMap<(&str, u32), Vec<Predicted<'_>>> = BTreeMap::new();
     for case in cases {
         if let (Some(clients), Some(calibrated)) = (case.concurrency, case.calibrated.get(PREDICTED)) {
-            alike.entry((&calibrated.standing.point.shape, clients)).or_default().push((case, calibrated));
+            alike.entry((&calibrated.comparand.point.shape, clients)).or_default().push((case, calibrated));
         }
     }
     let mut pairs = Vec::new();
@@ -145,7 +145,7 @@ fn pairs(cases: &[Compared]) -> Vec<Pair<'_>> {
 
 /// The single difference between two runs, if there is exactly one.
 fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
-    let (a, b) = (&one.standing.point, &other.standing.point);
+    let (a, b) = (&one.comparand.point, &other.comparand.point);
     let near = |one: f64, other: f64| (one / other - 1.0).abs() < SAME;
     let is_alike = a.agrees(b, Label::Shape)
         && a.agrees(b, Label::Drafts)
@@ -162,9 +162,9 @@ fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
 
 /// Compares a pair with the runs of both configurations left out.
 fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calibration) -> Vec<Ranked> {
-    let standings = pair.map(|(_, calibrated)| &calibrated.standing);
+    let standings = pair.map(|(_, calibrated)| &calibrated.comparand);
     let others = |known: &ConfigPoint| {
-        standings.iter().all(|standing| !Leave::Configuration.is_of(&standing.point, known))
+        standings.iter().all(|comparand| !LeaveOut::Configuration.is_of(&comparand.point, known))
     };
     let versus = calibration.versus(standings, &[], others);
     let of_metric = |metric: Metric| {
@@ -172,12 +172,12 @@ fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calib
         let ratio = |one: Option<f64>, other: Option<f64>| Some((other? / one?).ln());
         let physics = ratio(metric.of(a.physics.as_ref()?), metric.of(b.physics.as_ref()?))?;
         let measured = ratio(metric.of(&a.measured), metric.of(&b.measured))?;
-        let [one, other] = standings.map(|standing| figure(standing, metric));
+        let [one, other] = standings.map(|comparand| figure(comparand, metric));
         Some(Ranked { difference, metric, first: versus.lower([one?, other?]), physics, measured })
     };
     METRICS.into_iter().filter_map(of_metric).filter(|one| one.measured != 0.0).collect()
 }
 
-fn figure(standing: &Standing, metric: Metric) -> Option<UncertainFigure> {
-    if metric == Metric::Ttft { standing.ttft } else { standing.tpot }
+fn figure(comparand: &Comparand, metric: Metric) -> Option<UncertainFigure> {
+    if metric == Metric::Ttft { comparand.ttft } else { comparand.tpot }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::calibrated::{Leave, RunPoint, predict};
+use super::calibrated::{LeaveOut, RunPoint, predict};
 use super::ranks::Ranks;
 use super::{ServedRun, Tables, attempted, tables};
 use crate::calibration::shipped;
@@ -59,7 +59,7 @@ pub fn served_reports(
     catalog: &Catalog,
     ask: &Ask<'_>,
     peers: &[PeerRow],
-    leaves: &[Leave],
+    leaves: &[LeaveOut],
 ) -> Result<ServedReports, String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.id, |&case| Ok(Ready { case, run: ServedRun::of(case, catalog)? }));
@@ -159,7 +159,7 @@ fn compare(
     case: &ServedCase,
     run: &ServedRun,
     tables: &BTreeMap<String, Tables>,
-    leaves: &[Leave],
+    leaves: &[LeaveOut],
 ) -> Result<Compared, String> {
     let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
     let under = |table| StepTable::under(table, &run.setup.engine.host, run.policy.ahead);
@@ -167,7 +167,7 @@ fn compare(
     let (physics, in_flight) = run.simulate(&hosted, 1.0)?;
     let mut calibrated = BTreeMap::new();
     if let Some(calibration) = shipped() {
-        let place = RunPoint { case, run, hosted, physics, in_flight };
+        let place = RunPoint { case, run, hosted, in_flight };
         for leave in leaves {
             calibrated.insert(leave.name(), predict(&place, calibration, *leave)?);
         }
@@ -177,7 +177,7 @@ fn compare(
     let physics = physics.at_rate_of(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
     Ok(Compared {
-        source: case.source_apart(),
+        source: case.source_label(),
         concurrency: Some(run.sent.at_once),
         recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),
         predicted: predicted.unwrap_or(physics),

@@ -2,7 +2,7 @@
 
 use super::hardware::{self, owned};
 use super::words::TOKENS;
-use super::{Said, Unit, Words};
+use super::{Parsed, Unit, Words};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload};
 use crate::find::layouts::ALL;
@@ -24,32 +24,32 @@ const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"]
 const DIGITS: i32 = 6;
 
 /// Reads the phrase that begins with `word`. Returns what it sets; `None` if it is not understood.
-pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if LARGEST.contains(&word) {
         let kind = match words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned())).as_deref() {
             None => None,
             Some("users" | "clients") => Some(Field::Concurrency),
             Some("sessions") => Some(Field::Sessions),
-            Some(_) => Some(said.link.scenario.workload.load.size()),
+            Some(_) => Some(parsed.link.scenario.workload.load.size()),
         };
         if let Some(kind) = kind {
-            let load = &mut said.link.scenario.workload.load;
+            let load = &mut parsed.link.scenario.workload.load;
             if load.size() != kind {
                 *load = Load::of(kind, Workload::default().load.amount());
             }
-            said.find.set(Field::Most, "yes");
+            parsed.find.set(Field::Most, "yes");
             return Some(Field::Most);
         }
     }
-    limit(word, words, said)
-        .or_else(|| asks(word, words, said))
-        .or_else(|| of_each(word, words, said))
-        .or_else(|| amount(word, words, said))
-        .or_else(|| hardware::read(word, words, said))
+    limit(word, words, parsed)
+        .or_else(|| asks(word, words, parsed))
+        .or_else(|| of_each(word, words, parsed))
+        .or_else(|| amount(word, words, parsed))
+        .or_else(|| hardware::read(word, words, parsed))
 }
 
-fn limit(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
-    let slos = &mut said.slos;
+fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    let slos = &mut parsed.slos;
     let (field, slot) = match word {
         "ttft" => (Field::SloTtft, &mut slos.ttft_ms),
         "tpot" | "itl" => (Field::SloTpot, &mut slos.tpot_ms),
@@ -66,35 +66,35 @@ fn limit(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     *slot = Some(words.milliseconds()?);
     if of.is_some() {
         slos.percentile = of;
-        said.state(Field::SloPercentile, words.phrase(from, from + 1));
+        parsed.state(Field::SloPercentile, words.phrase(from, from + 1));
     }
     Some(field)
 }
 
 /// `each 10 requests/hour` after `300 users`.
-fn of_each(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if word != EACH {
         return None;
     }
     words.next_if(&SENDING);
     let number = words.number()?;
     match words.next_as(Unit::of)? {
-        Unit::Requests(each) => by_all(number * each, said),
-        Unit::TokenRate => set(number, Unit::Speed, said),
+        Unit::Requests(each) => by_all(number * each, parsed),
+        Unit::TokenRate => set(number, Unit::Speed, parsed),
         _ => None,
     }
 }
 
 /// The rate of all clients if each sends this many requests per second.
-fn by_all(each: f64, said: &mut Said) -> Option<Field> {
-    let load = &mut said.link.scenario.workload.load;
+fn by_all(each: f64, parsed: &mut Parsed) -> Option<Field> {
+    let load = &mut parsed.link.scenario.workload.load;
     let Load::Concurrency(clients) = *load else { return None };
-    if !said.stated.iter().any(|(field, _)| *field == Field::Load) {
+    if !parsed.stated.iter().any(|(field, _)| *field == Field::Load) {
         return None;
     }
     *load = Load::Rate(significant(f64::from(clients) * each, DIGITS));
     // One load, stated in two parts.
-    said.stated.retain(|(field, _)| *field != Field::Load);
+    parsed.stated.retain(|(field, _)| *field != Field::Load);
     Some(Field::Load)
 }
 
@@ -103,7 +103,7 @@ fn percentile(word: &str) -> Option<f64> {
 }
 
 /// A number with its unit, or after `$` or a name of lengths.
-fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
         let unit = match word {
             _ if PROMPTS.contains(&word) => Unit::Prompt,
@@ -116,12 +116,12 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             Unit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
             _ => length(words)?,
         }
-        return set(number, unit, said);
+        return set(number, unit, parsed);
     };
     if words.next_if(&["x", "×"]) {
-        return owned(number, words, said);
+        return owned(number, words, parsed);
     }
-    let Some(unit) = words.next_as(Unit::of) else { return owned(number, words, said) };
+    let Some(unit) = words.next_as(Unit::of) else { return owned(number, words, parsed) };
     let unit = match unit {
         Unit::Tokens => words.next_as(Unit::of)?,
         unit => unit,
@@ -131,8 +131,8 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             words.next_if(&["requests", "clients", "users"]);
         }
         Unit::Prompt | Unit::Output => length(words)?,
-        Unit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, said),
-        Unit::TokenRate if words.next_if(&[EACH]) => return set(number, Unit::Speed, said),
+        Unit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
+        Unit::TokenRate if words.next_if(&[EACH]) => return set(number, Unit::Speed, parsed),
         // `99 % of requests`.
         Unit::Percent => {
             words.skip();
@@ -141,11 +141,11 @@ fn amount(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
         Unit::Other => {
             words.skip();
             let kind = words.next_as(queue)?;
-            return queued(number, kind, said);
+            return queued(number, kind, parsed);
         }
         _ => {}
     }
-    set(number, unit, said)
+    set(number, unit, parsed)
 }
 
 /// `tokens` after a length; `None` before `tokens/s`, which makes the number a rate.
@@ -164,8 +164,8 @@ fn queue(word: &str) -> Option<Field> {
     }
 }
 
-fn queued(number: f64, kind: Field, said: &mut Said) -> Option<Field> {
-    said.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+fn queued(number: f64, kind: Field, parsed: &mut Parsed) -> Option<Field> {
+    parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
     Some(Field::Load)
 }
 
@@ -173,9 +173,9 @@ fn whole_count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
 }
 
-fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
+fn set(number: f64, unit: Unit, parsed: &mut Parsed) -> Option<Field> {
     let count = whole_count(number);
-    let workload = &mut said.link.scenario.workload;
+    let workload = &mut parsed.link.scenario.workload;
     let rate = |each: f64| significant(number * each, DIGITS);
     let load = match unit {
         Unit::Requests(each) => Load::Rate(rate(each)),
@@ -183,20 +183,20 @@ fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
         Unit::Clients => Load::Concurrency(count?),
         Unit::Sessions => Load::Sessions(count?),
         Unit::Gpus => {
-            said.find.set(Field::BudgetGpus, &count?.to_string());
+            parsed.find.set(Field::BudgetGpus, &count?.to_string());
             return Some(Field::BudgetGpus);
         }
         Unit::Dollars => {
-            said.find.set(Field::BudgetDollars, &number.to_string());
+            parsed.find.set(Field::BudgetDollars, &number.to_string());
             return Some(Field::BudgetDollars);
         }
         Unit::Percent => {
-            said.slos.share = Some(number / 100.0);
+            parsed.slos.share = Some(number / 100.0);
             return Some(Field::SloShare);
         }
         Unit::Speed => {
-            said.slos.tpot_ms = Some(significant(1e3 / number, DIGITS)).filter(|time| time.is_finite());
-            return said.slos.tpot_ms.map(|_| Field::SloTpot);
+            parsed.slos.tpot_ms = Some(significant(1e3 / number, DIGITS)).filter(|time| time.is_finite());
+            return parsed.slos.tpot_ms.map(|_| Field::SloTpot);
         }
         Unit::Turns => {
             workload.turns.count = count?;
@@ -217,14 +217,14 @@ fn set(number: f64, unit: Unit, said: &mut Said) -> Option<Field> {
 }
 
 /// Disaggregated serving, prompts at once, pauses, drafts, a power cap, degrees, the shape of lengths.
-fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+fn asks(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let degree = |field: &Field| Some((*field, word.strip_prefix(field.id())?));
     let (field, value) = match word {
         "disaggregated" | "disaggregation" | "pools" | "pd" => (Field::PrefillWorkers, ALL.to_owned()),
         "mtp" | "drafting" => (Field::Drafted, format!("0,{}", words.number().unwrap_or(1.0))),
         "think" => {
             words.next_if(&["time"]);
-            said.link.scenario.workload.turns.think_s = words.milliseconds()? / 1e3;
+            parsed.link.scenario.workload.turns.think_s = words.milliseconds()? / 1e3;
             return Some(Field::ThinkTime);
         }
         "power" => {
@@ -238,7 +238,7 @@ fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             words.skip();
             let number = words.number()?;
             words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Other));
-            return queued(number, queue(word)?, said);
+            return queued(number, queue(word)?, parsed);
         }
         "accepted" => {
             words.skip();
@@ -246,7 +246,7 @@ fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
         }
         _ => match (Shape::from_id(word), DEGREES.iter().find_map(degree)) {
             (Some(shape), _) => {
-                let workload = &mut said.link.scenario.workload;
+                let workload = &mut parsed.link.scenario.workload;
                 workload.leave_histogram();
                 workload.shape = Some(shape);
                 return Some(Field::Shape);
@@ -256,6 +256,6 @@ fn asks(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
             (None, None) => return None,
         },
     };
-    said.find.set(field, &value);
+    parsed.find.set(field, &value);
     Some(field)
 }

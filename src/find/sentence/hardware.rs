@@ -1,7 +1,7 @@
 //! Hardware, engines and formats of a request, and prices.
 
 use super::left_out::{is_not, not};
-use super::{Said, Unit, Words};
+use super::{Parsed, Unit, Words};
 use crate::config::catalog::catalog;
 use crate::config::check::KV_FORMATS;
 use crate::config::link::exclude;
@@ -16,42 +16,42 @@ const A_GPU_HOUR: [&str; 9] =
     ["/h", "/hr", "/hour", "/gpu-hour", "/gpu-h", "/gpu/h", "/gpu/hr", "/gpu/hour", "/gpu"];
 
 /// Reads the phrase that begins with `word`. Returns what it sets; `None` if it is not understood.
-pub fn read(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if is_not(word) {
-        return not(word, words, said);
+        return not(word, words, parsed);
     }
     if TERMS.contains(&word) {
         words.next_if(&PRICES);
-        return terms(word, said);
+        return terms(word, parsed);
     }
     if PRICES.contains(&word) {
         words.skip();
         let word = words.next_as(|word| TERMS.into_iter().find(|known| *known == word))?;
-        return terms(word, said);
+        return terms(word, parsed);
     }
     if is_kv(word) {
         words.next_if(&["cache"]);
         words.skip();
         let format = words.next_as(kv)?;
-        add(Field::Kv, format, said);
+        add(Field::Kv, format, parsed);
         return Some(Field::Kv);
     }
     let all = wishes(word);
     if let Some((Field::Weights, _)) = all.first()
         && of_kv(words)
     {
-        add(Field::Kv, kv(word)?, said);
+        add(Field::Kv, kv(word)?, parsed);
         return Some(Field::Kv);
     }
     for (field, value) in &all {
-        add(*field, value, said);
+        add(*field, value, parsed);
     }
-    price(word, &gpus(&all), words, said);
+    price(word, &gpus(&all), words, parsed);
     all.first().map(|(field, _)| *field)
 }
 
 /// `8 h100-sxm`: the number of GPUs available of each type with this name.
-pub fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
+pub fn owned(number: f64, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let (name, types) = words.next_as(|word| {
         Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
     })?;
@@ -60,15 +60,15 @@ pub fn owned(number: f64, words: &mut Words, said: &mut Said) -> Option<Field> {
         return None;
     }
     for id in &types {
-        add(Field::Gpu, id, said);
-        said.find.set_number(Field::Owned, id, &number.to_string());
+        add(Field::Gpu, id, parsed);
+        parsed.find.set_number(Field::Owned, id, &number.to_string());
     }
-    price(&name, &types, words, said);
+    price(&name, &types, words, parsed);
     Some(Field::Owned)
 }
 
 /// `h100 at $2/h` states the price of the GPU; a budget follows other words, or a comma.
-fn price(name: &str, types: &[&str], words: &mut Words, said: &mut Said) {
+fn price(name: &str, types: &[&str], words: &mut Words, parsed: &mut Parsed) {
     let from = words.at;
     let is_priced = words.next_if(&COSTS);
     if !is_priced {
@@ -81,22 +81,22 @@ fn price(name: &str, types: &[&str], words: &mut Words, said: &mut Said) {
     let phrase = words.phrase(from, words.at);
     let dollars = dollars.to_string();
     if !is_priced {
-        said.refused.push(format!(
+        parsed.refused.push(format!(
             "`{} {}`: write `at` before the price of a GPU, or `budget` before the most to spend",
             excerpt(name),
             excerpt(&phrase)
         ));
     }
     for id in types {
-        let before = said.find.number(Field::Prices, id);
+        let before = parsed.find.number(Field::Prices, id);
         if !before.is_empty() && before != dollars {
             let text = exclude(&format!("{id} at ${before}"), &format!("{id} at ${dollars}"));
-            said.issues.push(Issue::warning(Field::Prices, text));
+            parsed.issues.push(Issue::warning(Field::Prices, text));
         }
-        if said.find.get(Field::Prices).is_some_and(|set| TERMS.contains(&set)) {
-            said.refused.push(mixed());
+        if parsed.find.get(Field::Prices).is_some_and(|set| TERMS.contains(&set)) {
+            parsed.refused.push(mixed());
         }
-        said.find.set_number(Field::Prices, id, &dollars);
+        parsed.find.set_number(Field::Prices, id, &dollars);
     }
 }
 
@@ -115,11 +115,11 @@ fn dollars(words: &mut Words) -> Option<f64> {
     Some(number)
 }
 
-fn terms(word: &str, said: &mut Said) -> Option<Field> {
-    if said.find.get(Field::Prices).is_some_and(|set| set != word) {
-        said.refused.push(mixed());
+fn terms(word: &str, parsed: &mut Parsed) -> Option<Field> {
+    if parsed.find.get(Field::Prices).is_some_and(|set| set != word) {
+        parsed.refused.push(mixed());
     }
-    said.find.set(Field::Prices, word);
+    parsed.find.set(Field::Prices, word);
     Some(Field::Prices)
 }
 
@@ -171,9 +171,9 @@ fn gpus(wishes: &[(Field, &'static str)]) -> Vec<&'static str> {
     wishes.iter().filter(|(field, _)| *field == Field::Gpu).map(|(_, id)| *id).collect()
 }
 
-fn add(field: Field, value: &str, said: &mut Said) {
-    if !said.find.list(field).contains(&value) {
-        said.find.toggle(field, value);
+fn add(field: Field, value: &str, parsed: &mut Parsed) {
+    if !parsed.find.list(field).contains(&value) {
+        parsed.find.toggle(field, value);
     }
 }
 

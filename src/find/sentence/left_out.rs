@@ -1,7 +1,7 @@
 //! What a request excludes: `without b200 and vllm`.
 
 use super::hardware::wishes;
-use super::{BREAK, FILLERS, Said, Words, quoted};
+use super::{BREAK, FILLERS, Parsed, Words, quoted};
 use crate::config::{Field, Issue, excerpt};
 use crate::find::layouts;
 
@@ -39,7 +39,7 @@ fn another(words: &mut Words) -> bool {
 }
 /// Reads an exclusion: GPUs and engines, up to the end of the clause. Anything else would be dropped, or be requested
 /// instead of excluded.
-pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
+pub fn not(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let from = words.at - 1;
     let mut known = Vec::new();
     let is_but = word == "but" && !another(words);
@@ -76,12 +76,12 @@ pub fn not(word: &str, words: &mut Words, said: &mut Said) -> Option<Field> {
     if is_but || fields.is_empty() || goes_on || fields.contains(&Field::Weights) {
         let end = if fields.is_empty() && !ends { words.at + 1 } else { words.at };
         let phrase = words.phrase(from, end);
-        said.refused.push(wanted(&phrase));
+        parsed.refused.push(wanted(&phrase));
     }
     if goes_to {
-        said.left_out_to = Some(words.at);
+        parsed.left_out_to = Some(words.at);
     }
-    said.left_out.extend(known);
+    parsed.left_out.extend(known);
     fields.first().copied().or(Some(Field::Vary))
 }
 
@@ -92,7 +92,7 @@ pub fn wanted(phrase: &str) -> String {
     )
 }
 
-impl Said {
+impl Parsed {
     /// Removes exclusions from what is named or, if nothing is named, from everything there is.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use super::hardware::wishes;
 use super::left_out::is_not;
-use super::{BREAK, FILLERS, SEPARATORS, Said, Unit};
-use crate::config::names::{begins_name, resolve, search, spoken};
+use super::{BREAK, FILLERS, Parsed, SEPARATORS, Unit};
+use crate::config::names::{begins_name, resolve, search, short_name};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
 /// Words of a request that occur in no model's name.
@@ -35,7 +35,7 @@ const NAMED: usize = 3;
 ///
 /// # Errors
 /// A name that the catalog does not have, with similar ones: another model would mislead.
-pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
+pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
     let mut rest = Vec::new();
     for clause in text.split(SEPARATORS) {
         let words: Vec<&str> = clause.split_whitespace().collect();
@@ -56,11 +56,11 @@ pub fn take(text: &str, said: &mut Said) -> Result<String, Issue> {
                     format!("`{not} {}`: name only the model to run", excerpt(&name[..length].join(" ")));
                 return Err(Issue::error(Field::Model, text));
             }
-            said.state(Field::Model, name[..length].join(" "));
-            said.issues.extend(taken.issues);
-            said.is_new_model = said.link.scenario.model.id() != taken.model.id;
-            said.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
-            said.link.scenario.weights = taken.weights;
+            parsed.state(Field::Model, name[..length].join(" "));
+            parsed.issues.extend(taken.issues);
+            parsed.is_new_model = parsed.link.scenario.model.id() != taken.model.id;
+            parsed.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
+            parsed.link.scenario.weights = taken.weights;
         }
         // A name does not continue in the next clause.
         rest.push(BREAK);
@@ -133,7 +133,8 @@ fn is_size(word: &str) -> bool {
 fn is_part(word: &str) -> bool {
     let is_mixed = word.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && word.contains(|letter: char| letter.is_ascii_digit());
-    let has = |model: &Model| spoken(&model.name).to_lowercase().split(['-', '_']).any(|part| part == word);
+    let has =
+        |model: &Model| short_name(&model.name).to_lowercase().split(['-', '_']).any(|part| part == word);
     is_mixed && search(&[word]).into_iter().any(has)
 }
 
@@ -172,7 +173,7 @@ fn find(words: &[&str]) -> Option<Taken> {
         .collect();
     let found = search(&parts);
     let (model, others) = found.split_first()?;
-    let others: Vec<&str> = others.iter().take(NAMED).map(|model| spoken(&model.name)).collect();
+    let others: Vec<&str> = others.iter().take(NAMED).map(|model| short_name(&model.name)).collect();
     let also = if others.is_empty() { String::new() } else { format!("; others are {}", others.join(", ")) };
     let text = format!("`{}` is read as {}{also}", excerpt(&words.join(" ")), model.name);
     Some(Taken { model, weights: None, issues: vec![Issue::note(Field::Model, text)] })

@@ -6,7 +6,7 @@ use super::model::is_counted;
 use super::words::SEPARATORS;
 
 /// What people write, and how it is read.
-const SAID: [(&str, &str); 10] = [
+const PHRASES: [(&str, &str); 10] = [
     ("no more than", "under"),
     ("not more than", "under"),
     ("instead of", "except"),
@@ -58,8 +58,8 @@ const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy
 
 /// The text with punctuation marks as separators, and the words above replaced.
 pub fn plain(text: &str) -> String {
-    let text = PER.iter().fold(clauses(text), |text, (said, written)| text.replace(said, written));
-    let text = SAID.iter().fold(text, |text, (said, read)| replaced(&text, said, read));
+    let text = PER.iter().fold(clauses(text), |text, (parsed, written)| text.replace(parsed, written));
+    let text = PHRASES.iter().fold(text, |text, (parsed, read)| replaced(&text, parsed, read));
     in_digits(&text)
 }
 

@@ -5,14 +5,14 @@ use crate::config::link::Link;
 use crate::config::{Issue, Scenario};
 
 /// The link of a request, and its issues.
-pub fn said(text: &str) -> (String, Vec<Issue>) {
+pub fn parsed(text: &str) -> (String, Vec<Issue>) {
     let (link, issues) = read(text, Link::new(Scenario::default())).expect(text);
     (link.encode(), issues)
 }
 
 /// The link of a request without issues.
 pub fn link(text: &str) -> String {
-    let (link, issues) = said(text);
+    let (link, issues) = parsed(text);
     assert_eq!(issues, [], "{text}");
     link
 }

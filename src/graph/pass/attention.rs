@@ -4,7 +4,7 @@ use super::{Calls, ElementwiseKind, phases};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{
-    Attention, BatchedGemm, Collective, Gemm, Indexer, LatentAttention, LatentHeads, LatentModule, Op, Phase,
+    Attention, BatchedGemm, Collective, Gemm, LatentAttention, LatentHeads, LatentModule, Op, Phase,
     Sequences, SparseModule, tokens,
 };
 use crate::units::Bytes;
@@ -63,13 +63,7 @@ impl Calls<'_> {
     }
 
     pub(super) fn mla(&mut self, mla: &model::Mla, count: u64, batch: &Batch) {
-        let heads = LatentHeads {
-            heads: u64::from(mla.heads).div_ceil(u64::from(self.layout.tp)),
-            latent: u64::from(mla.latent),
-            rope: u64::from(mla.rope),
-            nope: u64::from(mla.nope),
-            value: u64::from(mla.value),
-        };
+        let heads = LatentHeads::of(mla, u64::from(mla.heads).div_ceil(u64::from(self.layout.tp)));
         if self.layout.latent_blocks || mla.indexer.is_some() {
             self.latent_blocks(mla, heads, count, batch);
         } else {
@@ -95,10 +89,9 @@ impl Calls<'_> {
                 kv: self.layout.kv,
             };
             let block: Op = match mla.indexer {
-                Some(model::Indexer { heads, head_dim, topk, borrowed }) => {
-                    let [heads, head_dim, topk] = [heads, head_dim, topk].map(u64::from);
-                    let indexer = Indexer { heads, head_dim, topk };
-                    SparseModule { module, indexer, indexes: borrowed != Some(true) }.into()
+                Some(indexer) => {
+                    let indexes = indexer.borrowed != Some(true);
+                    SparseModule { module, indexer: indexer.into(), indexes }.into()
                 }
                 None => module.into(),
             };

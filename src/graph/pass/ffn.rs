@@ -72,9 +72,9 @@ impl Calls<'_> {
         let tokens = self.pooled;
         let (experts, topk) = (u64::from(moe.experts), u64::from(moe.topk));
         let ep = u64::from(self.layout.ep.max(1));
-        let apart = self.layout.dp > 1;
+        let data_parallel = self.layout.dp > 1;
         let [dispatch, combine] = self.exchange(tokens * width, topk);
-        if apart {
+        if data_parallel {
             self.collective("dispatch", count, dispatch);
         }
         // Ranks are filled up with copies of busy experts, chosen to balance the ranks' work.
@@ -93,7 +93,7 @@ impl Calls<'_> {
             load: routing.load(&Pool { tokens, experts, topk, ep }),
         };
         self.add(Block::Experts, "fused_moe", count, call);
-        if apart {
+        if data_parallel {
             self.collective("combine", count, combine);
         }
     }

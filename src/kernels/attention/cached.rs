@@ -11,7 +11,7 @@ use crate::kernels::features::DeviceSpec;
 use crate::units::{Bytes, Seconds};
 
 /// The call without its cached tokens, and the time that they add.
-pub fn apart(attention: &Attention, gpu: &Gpu) -> Result<(Attention, Seconds), MissingFigure> {
+pub fn without_cache(attention: &Attention, gpu: &Gpu) -> Result<(Attention, Seconds), MissingFigure> {
     let (known, device) = (constants(), DeviceSpec::of(gpu)?);
     let (kv_heads, head_dim) = (attention.kv_heads as f64, attention.head_dim as f64);
     let group = attention.heads as f64 / kv_heads;
@@ -60,7 +60,7 @@ mod tests {
             kv: Dtype::Bf16,
             window,
         };
-        apart(&call, catalog().gpu("h200-sxm").expect("in the catalog")).expect("complete").1.micros()
+        without_cache(&call, catalog().gpu("h200-sxm").expect("in the catalog")).expect("complete").1.micros()
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Kernel for Attention {
         if launch.gpu.arch == Arch::Xe2 { Ok(None) } else { vector::of(self, launch) }
     }
 
-    fn apart(&self, launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
+    fn without_cache(&self, launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
         let splits = matches!(
             launch.kernel,
             Some(KernelId::Attention(AttentionKernel::Fa3 | AttentionKernel::VllmFa3))
@@ -89,10 +89,10 @@ impl Kernel for Attention {
         if !splits || self.phase == Phase::Decode || self.sequences.iter().all(|group| group.past == 0) {
             return Ok(None);
         }
-        cached::apart(self, launch.gpu).map(|(alone, added)| Some((alone.into(), added)))
+        cached::without_cache(self, launch.gpu).map(|(alone, added)| Some((alone.into(), added)))
     }
 
-    fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+    fn closed_form(&self, gpu: &Gpu, _: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         if gpu.arch == Arch::Xe2 { closed::time(self, gpu).map(Some) } else { Ok(None) }
     }
 

@@ -4,15 +4,11 @@ use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
 use super::{Attention, constants};
 use crate::config::kernels::{AttentionKernel, KernelId};
 use crate::config::{Dtype, MissingFigure};
-use crate::kernels::features::{
-    DeviceSpec, Equivalent, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector,
-};
+use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
-pub const PREFILL: FamilySpec =
-    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), measured: &[REFERENCE] };
-pub const DECODE: FamilySpec =
-    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), measured: &[REFERENCE] };
+pub const PREFILL: FamilySpec = FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS) };
+pub const DECODE: FamilySpec = FamilySpec { version: 4, columns: || names(DECODE_COLUMNS) };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -5,19 +5,6 @@ use crate::config::catalog::numbers::device::constants;
 use crate::config::{Arch, Dtype, Gpu, MissingFigure};
 use crate::kernels::Family;
 
-/// GPUs measured by the reference source, for most families all of them.
-pub const REFERENCE: &[&str] = &[
-    "a100-sxm-80gb",
-    "b200",
-    "b300",
-    "gb200",
-    "gb300",
-    "h100-sxm",
-    "h200-sxm",
-    "l40s",
-    "rtx-pro-6000-server",
-];
-
 /// Rows and columns of an output tile.
 pub type Tile = (f64, f64);
 
@@ -51,7 +38,7 @@ impl DeviceSpec {
     /// For vectors of `family`, with the identity that its model knows.
     pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
         let spec = Self::of(gpu)?;
-        if !family.measured_on().any(|id| id == gpu.id) {
+        if !family.trained_on().contains(&gpu.id.as_str()) {
             return Ok(spec);
         }
         // A GPU with edited figures has the kernels of the one it was edited from.

@@ -38,8 +38,8 @@ pub struct Decoding {
 impl Equivalent {
     /// `None` for a batch without new tokens.
     pub fn of(attention: &Attention) -> Option<Self> {
-        let apart = attention.phase == Phase::Prefill;
-        Self::of_batch(&attention.sequences, apart, attention.window)
+        let split_decodes = attention.phase == Phase::Prefill;
+        Self::of_batch(&attention.sequences, split_decodes, attention.window)
     }
 
     /// The same for any call over sequences of one kind.
@@ -66,15 +66,15 @@ impl Equivalent {
         (self.new * packed / rows).ceil() * self.sequences * groups
     }
 
-    /// `apart`: decoding sequences next to prompts are totalled separately.
-    fn of_batch(sequences: &[Sequences], apart: bool, window: Option<u64>) -> Option<Self> {
+    /// `split_decodes`: decoding sequences next to prompts are totalled separately.
+    fn of_batch(sequences: &[Sequences], split_decodes: bool, window: Option<u64>) -> Option<Self> {
         let prompts = sequences.iter().any(|group| !group.decodes());
-        let counted_apart = |group: &Sequences| apart && prompts && group.decodes();
+        let counted_separately = |group: &Sequences| split_decodes && prompts && group.decodes();
         let sum = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
             sequences.iter().map(|group| group.count as f64 * term(group)).sum()
         };
         let own = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
-            sum(&|group| if counted_apart(group) { 0.0 } else { term(group) })
+            sum(&|group| if counted_separately(group) { 0.0 } else { term(group) })
         };
         let past = |group: &Sequences| visible_past(group.past, window) as f64;
         let pairs = |group: &Sequences| causal_pairs(group.new, group.past, window);
@@ -84,7 +84,7 @@ impl Equivalent {
         }
         let new = own(&|group| (group.new as f64).powi(2)) / prompt_tokens;
         let only_decoding = |term: &dyn Fn(&Sequences) -> f64| -> f64 {
-            sum(&|group| if counted_apart(group) { term(group) } else { 0.0 })
+            sum(&|group| if counted_separately(group) { term(group) } else { 0.0 })
         };
         Some(Self {
             tokens: sum(&|group| group.new as f64),

@@ -11,6 +11,6 @@ mod device;
 mod equivalent;
 mod term;
 
-pub use device::{DeviceSpec, REFERENCE, Tile, identity_names};
+pub use device::{DeviceSpec, Tile, identity_names};
 pub use equivalent::Equivalent;
 pub use term::{Inputs, Term, flag, ln_rounding, names, vector};

@@ -61,7 +61,7 @@ impl Kernel for Gemm {
 
     fn served<'a>(&self, engine: &'a Engine, launch: Launch<'a>) -> Option<Launch<'a>> {
         let arch = launch.gpu.arch;
-        let measured = engine.products_as(self.weights, arch);
+        let measured = engine.gemm_source(self.weights, arch);
         let kernel = measured.gemm(self.weights, arch).map(KernelId::Gemm);
         Some(Launch { caller: measured.caller(), kernel, ..launch })
     }
@@ -75,7 +75,7 @@ impl Kernel for Gemm {
         if launch.gpu.arch.is_nvidia() { vector::of(self, launch) } else { Ok(None) }
     }
 
-    fn closed_form(&self, gpu: &Gpu) -> Result<Option<Seconds>, MissingFigure> {
+    fn closed_form(&self, gpu: &Gpu, _: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         if gpu.arch.is_nvidia() { Ok(None) } else { closed::time(self, gpu).map(Some) }
     }
 
@@ -83,7 +83,7 @@ impl Kernel for Gemm {
     /// previous kernel, the quantisation launch of the benchmark is gone.
     fn in_service(&self, stored: Bytes, gpu: &Gpu, engine: &Engine) -> Result<Seconds, MissingFigure> {
         let device = super::features::DeviceSpec::of(gpu)?;
-        let copies = vector::rotated_weights(engine.products_as(self.weights, gpu.arch).caller());
+        let copies = vector::rotated_weights(engine.gemm_source(self.weights, gpu.arch).caller());
         let saved = if engine.quantises_before { vector::quantising(self, &device) } else { 0.0 };
         Ok(Seconds::from_micros(device.missed(stored.0, copies) - saved))
     }

@@ -4,17 +4,14 @@ use super::Gemm;
 use crate::config::catalog::numbers::gemm::constants;
 use crate::config::kernels::{Caller, GemmKernel, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
+use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), measured: MEASURED };
-
-/// GPUs of the reference source, and two measured by other sources.
-const MEASURED: &[&[&str]] = &[REFERENCE, &["a40", "rtx-a6000"]];
+pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]) };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct GemmInputs {
     device: DeviceSpec,
     weights: Dtype,
     arch: Arch,
@@ -36,7 +33,7 @@ struct Product {
 /// The vector of one GEMM; `None` if its format, or the engine's GEMMs, have no learned model.
 pub fn of(gemm: &Gemm, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(KernelId::Gemm(kernel)) = launch.kernel else { return Ok(None) };
-    let inputs = Product::new(gemm, kernel, launch)?;
+    let inputs = GemmInputs::new(gemm, kernel, launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }
 
@@ -75,7 +72,7 @@ pub fn rotated_weights(caller: Option<Caller>) -> f64 {
     }
 }
 
-impl Product {
+impl GemmInputs {
     fn new(gemm: &Gemm, kernel: GemmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let &Launch { gpu, caller, .. } = launch;
         let device = DeviceSpec::new(gpu, Family::Gemm)?;
@@ -132,7 +129,7 @@ impl Product {
     }
 }
 
-impl Inputs for Product {
+impl Inputs for GemmInputs {
     fn reference(&self) -> f64 {
         self.compute.max(self.memory) + self.shortest()
     }
@@ -142,7 +139,7 @@ impl Inputs for Product {
 const TILES: [Tile; 5] = [(64.0, 64.0), (128.0, 64.0), (128.0, 128.0), (128.0, 256.0), (256.0, 128.0)];
 
 /// Log ratios unless noted.
-const TERMS: &[Term<Product>] = &[
+const TERMS: &[Term<GemmInputs>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),

@@ -2,7 +2,7 @@
 
 use super::INDEX_SCALE_BYTES;
 use super::{AttendedSpan, BatchedGemm, Form, LatentHeads, attention, block_vector, point, shape};
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure, model};
 use crate::kernels::{CallPoint, Count, Family, Gemm, Kernel, Launch, Phase, Sequences};
 use crate::units::{Bytes, Flops};
 
@@ -28,6 +28,13 @@ pub struct Indexer {
     pub head_dim: u64,
     /// Tokens each query attends to at most.
     pub topk: u64,
+}
+
+impl From<model::Indexer> for Indexer {
+    fn from(of: model::Indexer) -> Self {
+        let [heads, head_dim, topk] = [of.heads, of.head_dim, of.topk].map(u64::from);
+        Self { heads, head_dim, topk }
+    }
 }
 
 /// A latent attention block whose queries attend to the tokens selected by an indexer.

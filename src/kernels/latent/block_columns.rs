@@ -1,30 +1,23 @@
 //! Columns of whole blocks of latent attention.
 
 use super::Form;
-use super::block_vector::Inside;
+use super::block_vector::BlockInputs;
 use super::vector::query_tiles;
 use crate::config::kernels::LatentKernel;
 use crate::config::{Arch, Dtype};
 use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
 use crate::kernels::{FamilySpec, Phase};
 
-pub const DENSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), measured: &[DENSE_MEASURED] };
-pub const SPARSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), measured: &[SPARSE_MEASURED] };
+pub const DENSE_BLOCK: FamilySpec = FamilySpec { version: 1, columns: || names(DENSE_COLUMNS) };
+pub const SPARSE_BLOCK: FamilySpec = FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS) };
 
-/// GPUs of the reference source on which whole blocks were measured, dense and sparse.
-const DENSE_MEASURED: &[&str] =
-    &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm", "l40s", "rtx-pro-6000-server"];
-const SPARSE_MEASURED: &[&str] = &["b200", "b300", "gb200", "gb300", "h100-sxm", "h200-sxm"];
-
-pub const DENSE_COLUMNS: &[&[Term<Inside>]] = &[COMMON, DENSE];
-pub const SPARSE_COLUMNS: &[&[Term<Inside>]] = &[COMMON, SPARSE];
+pub const DENSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, DENSE];
+pub const SPARSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, SPARSE];
 
 /// Tile rows: queries in attention, tokens in projections.
 const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
-impl Inside {
+impl BlockInputs {
     /// Query tiles of attention.
     fn tiles(&self, rows: f64) -> f64 {
         query_tiles(&self.batch, self.form, self.heads, rows)
@@ -53,7 +46,7 @@ impl Inside {
 }
 
 /// Columns of both families: log ratios unless noted.
-const COMMON: &[Term<Inside>] = &[
+const COMMON: &[Term<BlockInputs>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("projections", |l| l.share(l.times.projections)),
     ("projection_compute", |l| l.share(l.times.projection_compute)),
@@ -98,7 +91,7 @@ const COMMON: &[Term<Inside>] = &[
     ("trtllm_on_hopper", |l| l.is(LatentKernel::Trtllm) * flag(l.arch == Arch::Hopper)),
 ];
 
-const DENSE: &[Term<Inside>] = &[
+const DENSE: &[Term<BlockInputs>] = &[
     ("vllm_expanded", |l| l.is(LatentKernel::VllmExpanded)),
     ("vllm_ragged", |l| l.is(LatentKernel::VllmRagged)),
     ("vllm_flashinfer", |l| l.is(LatentKernel::VllmFlashInfer)),
@@ -106,7 +99,7 @@ const DENSE: &[Term<Inside>] = &[
     ("vllm_triton", |l| l.is(LatentKernel::VllmTriton)),
 ];
 
-const SPARSE: &[Term<Inside>] = &[
+const SPARSE: &[Term<BlockInputs>] = &[
     ("scores", |l| l.share(l.times.scores)),
     ("choice", |l| l.share(l.times.choice)),
     ("dispatch", |l| l.share(l.times.dispatch)),

@@ -11,7 +11,7 @@ use crate::kernels::{Family, Kernel as _, Launch, Phase};
 
 /// One block, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
-pub struct Inside {
+pub struct BlockInputs {
     pub device: DeviceSpec,
     pub arch: Arch,
     pub kernel: LatentKernel,
@@ -88,7 +88,7 @@ struct Block<'a> {
 impl Block<'_> {
     fn vector(
         &self,
-        columns: &[&[Term<Inside>]],
+        columns: &[&[Term<BlockInputs>]],
         launch: &Launch<'_>,
     ) -> Result<Option<Vec<f32>>, MissingFigure> {
         let Some(batch) = Equivalent::of_sequences(&self.module.sequences) else { return Ok(None) };
@@ -96,7 +96,7 @@ impl Block<'_> {
         Ok(Some(vector(columns, &inputs, &inputs.device)))
     }
 
-    fn inside(&self, batch: Equivalent, launch: &Launch<'_>) -> Result<Inside, MissingFigure> {
+    fn inside(&self, batch: Equivalent, launch: &Launch<'_>) -> Result<BlockInputs, MissingFigure> {
         let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, self.family)?;
         let module = self.module;
@@ -126,7 +126,7 @@ impl Block<'_> {
         let heads = module.heads.heads as f64;
         let attention = self.parts.iter().find(|part| part.kind == PartKind::Attention);
         let flops = attention.map_or(0.0, |part| part.count.flops.0);
-        Ok(Inside {
+        Ok(BlockInputs {
             device,
             arch: gpu.arch,
             kernel: self.kernel,
@@ -150,7 +150,7 @@ impl Block<'_> {
     }
 }
 
-impl Inputs for Inside {
+impl Inputs for BlockInputs {
     fn reference(&self) -> f64 {
         self.times.total()
     }

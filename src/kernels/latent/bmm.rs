@@ -3,11 +3,11 @@
 use super::{ACTIVATION_BYTES, constants};
 use crate::config::kernels::{BmmKernel, KernelId};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, Tile, flag, ln_rounding, names, vector};
+use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{CallPoint, Count, Family, FamilySpec, Kernel, Launch};
 use crate::units::{Bytes, Flops};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
 
 /// `count` GEMMs `C[m,n] = A[m,k] B[k,n]` in one launch, each with its own weights B. Latent attention in decode
 /// uses them, one per head, to map queries into the latent space and results out of it.
@@ -54,7 +54,7 @@ impl Kernel for BatchedGemm {
         if kernel == BmmKernel::TrtllmUnnamed && self.weights != Dtype::Bf16 {
             return Ok(None);
         }
-        let inputs = Products::new(self, kernel, launch)?;
+        let inputs = BmmInputs::new(self, kernel, launch)?;
         Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
     }
 
@@ -65,7 +65,7 @@ impl Kernel for BatchedGemm {
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
-struct Products {
+struct BmmInputs {
     device: DeviceSpec,
     arch: Arch,
     kernel: BmmKernel,
@@ -82,7 +82,7 @@ struct Products {
     ideal: f64,
 }
 
-impl Products {
+impl BmmInputs {
     fn new(bmm: &BatchedGemm, kernel: BmmKernel, launch: &Launch<'_>) -> Result<Self, MissingFigure> {
         let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, Family::MlaBmm)?;
@@ -129,14 +129,14 @@ impl Products {
     }
 }
 
-impl Inputs for Products {
+impl Inputs for BmmInputs {
     fn reference(&self) -> f64 {
         self.compute.max(self.memory) + self.shortest()
     }
 }
 
 /// Log ratios unless noted.
-const TERMS: &[Term<Products>] = &[
+const TERMS: &[Term<BmmInputs>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),

@@ -30,6 +30,7 @@ use super::sequences::{first_group, lengths, number};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
 pub(super) use crate::config::catalog::numbers::latent::constants;
 use crate::config::kernels::LatentKernel;
+use crate::config::model::Mla;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops};
@@ -56,6 +57,12 @@ pub struct LatentHeads {
 }
 
 impl LatentHeads {
+    /// Those of a model, with this many on the rank.
+    pub fn of(mla: &Mla, heads: u64) -> Self {
+        let [latent, rope, nope, value] = [mla.latent, mla.rope, mla.nope, mla.value].map(u64::from);
+        Self { heads, latent, rope, nope, value }
+    }
+
     /// Elements cached per token, independent of the number of heads: replicated on each rank.
     pub fn cached(&self) -> u64 {
         self.latent + self.rope

@@ -17,6 +17,12 @@ impl ExpertKernel {
         self.code == ExpertCode::Triton
     }
 
+    /// Whether a block of rows is computed for each expert of the rank, also for those that no token visits. No such call
+    /// was measured.
+    pub fn computes_all_blocks(self) -> bool {
+        self.code == ExpertCode::DeepGemm && self.caller == Caller::Vllm
+    }
+
     /// Whether the GEMMs are sm80 code, which later tensor cores run below their own rate.
     pub fn synchronous(self) -> bool {
         self.code == ExpertCode::Marlin

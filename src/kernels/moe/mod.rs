@@ -1,5 +1,6 @@
 //! Routed experts of one layer, computed by one rank in one fused call.
 
+mod closed;
 mod kernel;
 pub mod routing;
 mod vector;
@@ -9,9 +10,10 @@ pub use vector::FAMILY;
 
 use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
 pub(super) use crate::config::catalog::numbers::moe::constants;
+use crate::config::kernels::ExpertKernel;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
-use crate::units::{Bytes, Flops};
+use crate::units::{Bytes, Flops, Seconds};
 use routing::TILE_ROWS;
 
 /// Permutation, the grouped GEMMs with the activation between them, and the weighted sum over each token's experts.
@@ -108,6 +110,13 @@ impl Kernel for Moe {
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
         vector::of(self, launch)
+    }
+
+    fn closed_form(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Seconds>, MissingFigure> {
+        let choice = engine.kernels_on(gpu.arch);
+        let named = choice.and_then(|choice| choice.moe(self.weights, self.tokens, self.ep)?.id());
+        let padded = named.is_some_and(ExpertKernel::computes_all_blocks) && self.load.pairs > 0.0;
+        if padded { closed::time(self, gpu).map(Some) } else { Ok(None) }
     }
 
     fn point(&self) -> CallPoint {

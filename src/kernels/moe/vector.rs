@@ -4,16 +4,19 @@ use super::routing::TILE_ROWS;
 use super::{Moe, MoePart, constants};
 use crate::config::kernels::{Caller, ExpertCode, ExpertKernel, ExpertWrapper, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Inputs, REFERENCE, Term, flag, ln_rounding, names, vector};
+use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{ACTIVATION_BYTES, Family, FamilySpec, Kernel, Launch};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]), measured: &[REFERENCE] };
+pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
 
 /// The vector of one call; `None` if the kernel has no learned model or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(KernelId::Experts(kernel)) = launch.kernel.filter(|_| moe.load.pairs > 0.0) else {
         return Ok(None);
     };
+    if kernel.computes_all_blocks() {
+        return Ok(None);
+    }
     let inputs = Experts::new(moe, kernel.on(launch.gpu.arch, moe.weights), launch)?;
     Ok(Some(vector(&[TERMS], &inputs, &inputs.device)))
 }

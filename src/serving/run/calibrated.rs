@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{How, Run, Runner};
+use super::{Run, RunOptions, Runner};
 use crate::calibration::{
-    Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Standing, Support,
+    Band, Calibration, Comparand, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Support,
     UncertainFigure, Versus, Widths, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{Kept, Stats, in_flight};
+use crate::serving::sim::{LimitResult, Stats, in_flight};
 
 /// The calibration for the models that answered; `None` at the roofline, or for a different model release.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
@@ -38,7 +38,8 @@ pub struct Bands {
 impl Bands {
     /// The probability that measurements of `run` meet all of its limits; `None` without limits.
     pub fn keep(&self, run: &Run) -> Option<f64> {
-        let one = |(kept, band): (&Kept, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
+        let one =
+            |(kept, band): (&LimitResult, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
         // Limits are strongly correlated: all are met about as often as the tightest.
         run.limits.iter().zip(&self.limits).filter_map(one).reduce(f64::min)
     }
@@ -67,17 +68,23 @@ impl Spread {
         for index in (1..all.len()).rev() {
             all[index - 1].high = all[index - 1].high.min(all[index].high);
         }
+        // Nor is a mean above the P99.
+        self.mean.high = self.mean.high.min(self.p99.map_or(f64::INFINITY, |p99| p99.high));
         self
     }
 
-    /// No answer is complete before its first token.
-    fn after(mut self, first: &Self) -> Self {
-        let all = [Some(&mut self.mean), self.p50.as_mut(), self.p90.as_mut(), self.p99.as_mut()];
-        let first = [Some(first.mean), first.p50, first.p90, first.p99];
-        for (all, first) in all.into_iter().zip(first).filter_map(|(all, first)| all.zip(first)) {
+    /// Times to first token and of whole answers: no answer is complete before its first token.
+    fn nested(mut first: Self, mut all: Self) -> (Self, Self) {
+        let (of_first, of_all) = (first.each(), all.each());
+        for (first, all) in of_first.into_iter().zip(of_all).filter_map(|(first, all)| first.zip(all)) {
             all.low = all.low.max(first.low);
+            first.high = first.high.min(all.high);
         }
-        self
+        (first, all)
+    }
+
+    fn each(&mut self) -> [Option<&mut Band>; 4] {
+        [Some(&mut self.mean), self.p50.as_mut(), self.p90.as_mut(), self.p99.as_mut()]
     }
 }
 
@@ -96,12 +103,12 @@ pub struct Calibrated {
     /// Input for comparisons with others.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
-    pub standing: Standing,
+    pub comparand: Comparand,
 }
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
 pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[KnownRun]) -> Option<Versus<'a>> {
-    Some(shipped()?.versus([&one.standing, &other.standing], own, |_| true))
+    Some(shipped()?.versus([&one.comparand, &other.comparand], own, |_| true))
 }
 
 impl Runner {
@@ -111,13 +118,14 @@ impl Runner {
     /// Errors of [`Runner::run`].
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let (run, calibrated) = self.calibrated_of(&self.setup, load)?;
-        Ok((self.with_capacity(run), calibrated))
+        Ok((self.with_capacity(run, self.setup.replicas), calibrated))
     }
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let steps = self.steps();
-        let run =
-            |factors, in_brief| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let run = |factors, in_brief| {
+            self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps })
+        };
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
@@ -140,10 +148,10 @@ impl Runner {
             false => None,
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
-        let calibrated = bands.map(|(bands, standing)| Calibrated {
+        let calibrated = bands.map(|(bands, comparand)| Calibrated {
             factors: posterior.factors(),
             bands,
-            standing,
+            comparand,
             support: calibration.support(&point, &self.own),
             physics,
             without_own,
@@ -162,9 +170,9 @@ impl Runner {
     /// The calibrated run of a setup under `load`, all of it or as [`Self::in_brief`].
     pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
         let steps = self.steps();
-        let at = |factors| self.simulated_how(setup, load, How { factors, in_brief, steps: &steps });
+        let at = |factors| self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps });
         let Some(calibration) = self.calibration else { return at(Factors::NONE) };
-        let physics = How { factors: Factors::NONE, in_brief: true, steps: &steps };
+        let physics = RunOptions { factors: Factors::NONE, in_brief: true, steps: &steps };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
         at(calibration.posterior(&point, &self.own, |_| true).factors())
@@ -189,7 +197,8 @@ const STEEP: f64 = 2.0;
 /// Whether a run is close enough to saturation that the edges of its bands need runs of their own.
 fn is_steep(responses: &Responses<Run>) -> bool {
     let [prefill, decode, _] = responses.response(0.0, |run| run.metrics.ttft.mean);
-    prefill + decode > STEEP
+    // One may fall while the other rises, if prompts meet differently.
+    prefill.abs() + decode.abs() > STEEP
 }
 
 /// The bands of a run, and input for comparisons. `None` if TTFT or E2E has no band.
@@ -198,7 +207,7 @@ fn bands(
     (point, posterior, widths): (&ConfigPoint, &Posterior, Widths),
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
-) -> Option<(Bands, Standing)> {
+) -> Option<(Bands, Comparand)> {
     let of_ttft = [(Observed::Ttft, 1.0)];
     let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = of_e2e(&responses.at);
@@ -251,15 +260,15 @@ fn bands(
     let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
     let output_per_s = |run: &Run| run.metrics.output_per_s;
     let output = figure(rate, &output_per_s);
-    let first = ttft_spread?;
+    let (ttft_spread, e2e_spread) = Spread::nested(ttft_spread?, e2e_spread?);
     let bands = Bands {
-        e2e: e2e_spread?.after(&first),
-        ttft: first,
+        e2e: e2e_spread,
+        ttft: ttft_spread,
         tpot: tpot_spread,
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
-    Some((bands, Standing { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
+    Some((bands, Comparand { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
 }
 
 #[cfg(test)]
@@ -270,10 +279,24 @@ mod tests {
     fn bands_of_percentiles_do_not_cross() {
         let band = |low, high| Some(Band { low, high, noise_share: 0.5 });
         let mean = Band { low: 2.0, high: 9.0, noise_share: 0.5 };
-        let spread = Spread { mean, p50: band(3.0, 30.0), p90: band(2.0, 40.0), p99: band(4.0, 25.0) };
-        let ordered = spread.in_order();
+        let spread = |mean| Spread { mean, p50: band(3.0, 30.0), p90: band(2.0, 40.0), p99: band(4.0, 25.0) };
+        let ordered = spread(mean).in_order();
         let ends = [ordered.p50, ordered.p90, ordered.p99].map(|band| band.map(|band| (band.low, band.high)));
         assert_eq!(ends, [Some((3.0, 25.0)), Some((3.0, 25.0)), Some((4.0, 25.0))]);
         assert_eq!(ordered.mean, mean);
+        let higher = spread(Band { high: 40.0, ..mean }).in_order();
+        assert_eq!(higher.mean.high, 25.0);
+    }
+
+    #[test]
+    fn the_first_token_is_not_later_than_the_answer() {
+        let spread = |low, high| Spread {
+            mean: Band { low, high, noise_share: 0.5 },
+            p50: None,
+            p90: None,
+            p99: Some(Band { low, high, noise_share: 0.5 }),
+        };
+        let (first, all) = Spread::nested(spread(1.0, 90.0), spread(0.5, 20.0));
+        assert_eq!([first.mean, all.mean].map(|band| (band.low, band.high)), [(1.0, 20.0); 2]);
     }
 }

@@ -4,7 +4,7 @@
 //! only the longest of them are left. A run that hardly lasts longer describes a half-empty server, so it is extended
 //! unless its number of requests is given.
 
-use super::{How, LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, Runner, clients_per_copy, constants};
+use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup};
 use crate::serving::sim::{Outcome, Served, SimError};
 
@@ -23,22 +23,35 @@ impl Runner {
     ///
     /// # Errors
     /// Errors of the simulation.
-    pub(super) fn filled(&self, setup: &Setup, load: Load, how: How<'_>) -> Result<ReplicaOutcome, SimError> {
-        let mut served = self.served(setup, (load, requests_of(setup, load)), how)?;
-        let is_open = self.trace.is_none() && asked(setup, load).is_none();
+    pub(super) fn filled(
+        &self,
+        setup: &Setup,
+        load: Load,
+        options: RunOptions<'_>,
+    ) -> Result<ReplicaOutcome, SimError> {
+        let mut served = self.served(setup, (load, requests_of(setup, load)), options)?;
+        let is_open = self.trace.is_none() && stated(setup, load).is_none();
+        let mut first = None;
         while let Some(count) = more(&served.outcome, setup, load).filter(|_| is_open) {
-            served = match self.served(setup, (load, count), how) {
+            let longer = match self.served(setup, (load, count), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,
             };
+            let shorter = std::mem::replace(&mut served, longer);
+            first.get_or_insert(shorter);
+        }
+        // Times in a queue that grows depend on the length of the run: all such runs have the same.
+        if let (saturation @ Some(_), Some(mut first)) = (served.outcome.saturation, first) {
+            first.outcome.saturation = saturation;
+            return Ok(first);
         }
         Ok(served)
     }
 }
 
 /// The setup's number of requests, which is for its own load only.
-fn asked(setup: &Setup, load: Load) -> Option<u32> {
+fn stated(setup: &Setup, load: Load) -> Option<u32> {
     setup.workload.requests.filter(|_| load == setup.workload.load)
 }
 
@@ -75,23 +88,23 @@ fn whole(requests: u32, turns: u32) -> u32 {
 /// Requests that a run of `load` sends to one replica at first.
 pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
     let replicas = setup.copies();
-    let asked = asked(setup, load);
+    let stated = stated(setup, load);
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);
         let clients = clients.ceil() as u32;
         let requests = clients.saturating_mul(constants().per_client as u32).max(LEAST_REQUESTS);
-        let asked = asked.map(|requests| requests.div_ceil(busy as u32));
-        asked.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
+        let stated = stated.map(|requests| requests.div_ceil(busy as u32));
+        stated.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
     };
     let turns = setup.workload.turns.count;
-    let at_rate = || asked.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
+    let at_rate = || stated.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
     match load {
         Load::Concurrency(clients) => of_clients(clients),
         Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
         Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
         Load::Sessions(users) => {
             let least = clients_per_copy(setup, users).0.ceil() as u32 * turns;
-            whole(of_clients(users), turns).max(if asked.is_some() { 0 } else { least })
+            whole(of_clients(users), turns).max(if stated.is_some() { 0 } else { least })
         }
         Load::SessionRate(_) => whole(at_rate(), turns),
     }

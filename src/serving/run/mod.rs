@@ -4,7 +4,6 @@
 //! A table of step times is planned and answered once, together with the plan; any number of runs then follow from
 //! it ([`Runner`]), and a [`Sweep`] picks the ones for a curve.
 
-mod apart;
 mod calibrated;
 mod commands;
 mod count;
@@ -16,6 +15,7 @@ mod report;
 mod settle;
 mod sweep;
 mod trace;
+mod trial;
 
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
 pub use commands::{Commands, checkpoint_name};
@@ -23,7 +23,7 @@ pub use lengths::requests;
 pub use lengths::{from_table, log_normal};
 pub use own::{OwnRuns, weigh};
 pub use power::Power;
-pub use report::{Around, Point, Run};
+pub use report::{Point, PointBands, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 
@@ -74,7 +74,7 @@ struct ReplicaOutcome {
 
 /// How a load is simulated: at step times multiplied by these factors, and whether as [`Runner::in_brief`].
 #[derive(Debug, Clone, Copy)]
-struct How<'a> {
+struct RunOptions<'a> {
     factors: Factors,
     in_brief: bool,
     /// Step times at the physics, whose cached lookups several runs share.
@@ -183,13 +183,14 @@ impl Runner {
     }
 
     fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        Ok(self.with_capacity(self.corrected(setup, load, false)?))
+        Ok(self.with_capacity(self.corrected(setup, load, false)?, setup.replicas))
     }
 
-    /// Adds the capacity of all replicas to a saturated run.
-    fn with_capacity(&self, mut run: Run) -> Run {
+    /// Adds the capacity of this many replicas to a saturated run of them.
+    fn with_capacity(&self, mut run: Run, replicas: u32) -> Run {
         if let Some(saturation) = &mut run.saturation {
-            saturation.served_per_s = self.capacity().unwrap_or(saturation.served_per_s);
+            let share = f64::from(replicas) / f64::from(self.setup.replicas);
+            saturation.served_per_s = self.capacity().map_or(saturation.served_per_s, |all| all * share);
             run.sustained_per_s = saturation.served_per_s.min(self.setup.requests_at(run.load));
         }
         run
@@ -200,7 +201,7 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        self.simulated_how(setup, load, How { factors, in_brief: false, steps: &self.steps() })
+        self.simulated_with(setup, load, RunOptions { factors, in_brief: false, steps: &self.steps() })
     }
 
     fn steps(&self) -> Hosted<'_> {
@@ -212,11 +213,11 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     fn in_brief(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        self.simulated_how(setup, load, How { factors, in_brief: true, steps: &self.steps() })
+        self.simulated_with(setup, load, RunOptions { factors, in_brief: true, steps: &self.steps() })
     }
 
-    fn simulated_how(&self, setup: &Setup, load: Load, how: How<'_>) -> Result<Run, Issue> {
-        let served = self.filled(setup, load, how).map_err(|error| self.issue(load, &error))?;
+    fn simulated_with(&self, setup: &Setup, load: Load, options: RunOptions<'_>) -> Result<Run, Issue> {
+        let served = self.filled(setup, load, options).map_err(|error| self.issue(load, &error))?;
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
         let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.workload.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
@@ -235,7 +236,7 @@ impl Runner {
         &self,
         setup: &Setup,
         (load, count): (Load, u32),
-        How { factors, in_brief, steps }: How<'_>,
+        RunOptions { factors, in_brief, steps }: RunOptions<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
         let cost = steps.times(factors);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::settle::{self, Measuring};
-use super::{How, Run, Runner};
+use super::{Run, RunOptions, Runner};
 use crate::calibration::{
     Calibration, ConfigPoint, Factors, KnownRun, Observation, Observed, Responses, shipped,
 };
@@ -43,7 +43,7 @@ impl OwnRuns {
         let (before, mut tables) = (std::mem::take(&mut self.observed), Tables::default());
         let settles = runs.len() <= settle::MOST;
         let serves =
-            |observing: &Observing| !settles || observing.as_ref().map_or(true, |(_, how)| how.is_some());
+            |observing: &Observing| !settles || observing.as_ref().map_or(true, |(_, again)| again.is_some());
         // Runs that share a table are handled one after another, so that it is planned once.
         let mut order: Vec<usize> = (0..runs.len()).collect();
         order.order_by(|&one, &other| place(&runs[one]).cmp(&place(&runs[other])));
@@ -60,9 +60,9 @@ impl OwnRuns {
             let Some(observing) = observing else { continue };
             self.observed.push((run.clone(), observing.clone()));
             match observing {
-                Ok((one, how)) => {
+                Ok((one, again)) => {
                     known.push((number, one));
-                    measuring.push(how);
+                    measuring.push(again);
                 }
                 Err(reason) => {
                     issues.push(Issue::warning(
@@ -194,8 +194,8 @@ impl Runner {
     /// What to change so that it can be served.
     pub(super) fn responses(&self, load: Load, factors: Factors) -> Result<Responses<Run>, String> {
         let steps = self.steps();
-        let how = |factors| How { factors, in_brief: true, steps: &steps };
-        let run = |factors| self.simulated_how(&self.setup, load, how(factors));
+        let options = |factors| RunOptions { factors, in_brief: true, steps: &steps };
+        let run = |factors| self.simulated_with(&self.setup, load, options(factors));
         Responses::of(factors, run).map_err(|issue| issue.sentence())
     }
 }

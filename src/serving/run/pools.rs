@@ -93,6 +93,7 @@ pub fn decode_policy(setup: &Setup, memory: &Memory) -> Policy {
         host: HostCache::default(),
         admission_delay: 0.0,
         admission_interval: 0.0,
+        stream_interval: 0.0,
         batch_wait: None,
         balance_wait: None,
         ..replica::policy(setup, memory)

@@ -7,7 +7,9 @@ use super::{Bands, Power};
 use crate::calibration::Band;
 use crate::config::{Load, Setup, Slos, Start};
 use crate::serving::sim::metrics::ROUNDING;
-use crate::serving::sim::{Kept, Metrics, Outcome, Saturation, Stats, goodput, kept, metrics};
+use crate::serving::sim::{
+    LimitResult, Metrics, Outcome, Saturation, Stats, goodput, limit_results, metrics,
+};
 
 /// The run of one load. Rates are for all replicas together, the timeline for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,9 +26,9 @@ pub struct Run {
     /// Requests per second that meet all SLOs, if there are any.
     pub goodput_per_s: Option<f64>,
     /// Each SLO separately.
-    pub limits: Vec<Kept>,
+    pub limits: Vec<LimitResult>,
     /// Required shares of requests that meet all SLOs at once, and each separately.
-    pub asked: [f64; 2],
+    pub required: [f64; 2],
     /// Times a sequence lost its KV cache and was recomputed.
     pub preemptions: u32,
     /// Set if arrivals exceed capacity: TTFT then depends on the length of the run.
@@ -64,19 +66,19 @@ pub struct Point {
     pub output_per_s: f64,
     pub saturated: bool,
     /// `None` without calibration.
-    pub bands: Option<Around>,
+    pub bands: Option<PointBands>,
 }
 
 /// 80 % bands of a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Around {
+pub struct PointBands {
     /// Of the means.
     pub ttft: Band,
     pub tpot: Option<Band>,
     pub output_per_s: Option<Band>,
     /// The probability that measurements meet all limits; `None` without limits.
-    pub keeps_with: Option<f64>,
+    pub chance_within_limits: Option<f64>,
 }
 
 impl Run {
@@ -107,8 +109,8 @@ impl Run {
             },
             sustained_per_s: one.requests_per_s * replicas,
             goodput_per_s: slos.limits().next().map(|_| goodput(outcome, &slos) * replicas),
-            limits: kept(outcome, &slos),
-            asked: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
+            limits: limit_results(outcome, &slos),
+            required: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
             timeline: Timeline {
@@ -136,9 +138,9 @@ impl Run {
     }
 
     /// Whether the required share of requests meets the SLOs. `None` without SLOs.
-    pub fn keeps(&self) -> Option<bool> {
+    pub fn meets_limits(&self) -> Option<bool> {
         let good = self.goodput_per_s?;
-        let [all, each] = self.asked;
+        let [all, each] = self.required;
         // Rates are quotients of the same duration.
         let enough = good >= all * self.metrics.requests_per_s * (1.0 - ROUNDING);
         let each = self.limits.iter().all(|kept| kept.share >= each * (1.0 - ROUNDING));
@@ -147,11 +149,11 @@ impl Run {
 
     /// As a point of a curve, with its bands.
     pub fn point(&self, bands: Option<&Bands>) -> Point {
-        let bands = bands.map(|bands| Around {
+        let bands = bands.map(|bands| PointBands {
             ttft: bands.ttft.mean,
             tpot: bands.tpot.as_ref().map(|tpot| tpot.mean),
             output_per_s: bands.output_per_s,
-            keeps_with: bands.keep(self),
+            chance_within_limits: bands.keep(self),
         });
         Point {
             load: self.load,

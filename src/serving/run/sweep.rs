@@ -27,7 +27,7 @@ type Known = (Run, Option<Bands>);
 /// The largest load that met the SLOs, and the smallest that did not.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bracket {
-    kept: Option<f64>,
+    met: Option<f64>,
     missed: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ struct Bracket {
 enum Purpose {
     Point,
     Stated,
-    Apart,
+    Ramped,
 }
 
 /// Loads run one after another.
@@ -49,8 +49,8 @@ pub struct Sweep {
     kind: Field,
     /// Bounds found with the setup's own start, as on the curve.
     stated: Bracket,
-    /// Bounds found by [`Runner::apart`]; `None` if the curve starts that way anyway.
-    apart: Option<Bracket>,
+    /// Bounds found by [`Runner::for_trial`]; `None` if the curve starts that way anyway.
+    ramped: Option<Bracket>,
     /// The curve so far.
     curve: Vec<Point>,
     /// A run that is already known, with its bands.
@@ -73,13 +73,13 @@ impl Sweep {
             Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => Vec::new(),
         };
         let points = amounts.into_iter().map(|amount| Load::of(load.size(), amount)).collect();
-        let apart = runner.starts_apart(load).then(Bracket::default);
-        Self { known, apart, ..Self::new(points, load.size()) }
+        let ramped = runner.ramps_clients(load).then(Bracket::default);
+        Self { known, ramped, ..Self::new(points, load.size()) }
     }
 
     fn new(points: VecDeque<Load>, kind: Field) -> Self {
         let total = points.len();
-        Self { points, total, kind, stated: Bracket::default(), apart: None, curve: Vec::new(), known: None }
+        Self { points, total, kind, stated: Bracket::default(), ramped: None, curve: Vec::new(), known: None }
     }
 
     /// Runs the next load, if there is one.
@@ -91,17 +91,17 @@ impl Sweep {
         let run = match purpose {
             Purpose::Point => self.point(runner, load)?,
             Purpose::Stated => runner.corrected(&runner.setup, load, true)?,
-            Purpose::Apart => runner.trial(runner.setup.replicas, load)?,
+            Purpose::Ramped => runner.trial(runner.setup.replicas, load)?,
         };
-        if purpose != Purpose::Apart {
+        if purpose != Purpose::Ramped {
             self.stated.record(&run);
         }
-        let Some(apart) = &mut self.apart else { return Ok(true) };
+        let Some(ramped) = &mut self.ramped else { return Ok(true) };
         // Clients who start one after another wait no longer than those who start at once.
-        if purpose == Purpose::Point && run.keeps() == Some(false) {
-            apart.record(&runner.trial(runner.setup.replicas, load)?);
-        } else if purpose == Purpose::Apart || run.keeps() == Some(true) {
-            apart.record(&run);
+        if purpose == Purpose::Point && run.meets_limits() == Some(false) {
+            ramped.record(&runner.trial(runner.setup.replicas, load)?);
+        } else if purpose == Purpose::Ramped || run.meets_limits() == Some(true) {
+            ramped.record(&run);
         }
         Ok(true)
     }
@@ -135,10 +135,11 @@ impl Sweep {
             Some(load) => Some((load, Purpose::Point)),
             None => {
                 let stated = self.stated.between(self.kind).map(|load| (load, Purpose::Stated));
-                let apart = || {
-                    self.apart.and_then(|apart| apart.between(self.kind).or_else(|| apart.beyond(self.kind)))
+                let ramped = || {
+                    self.ramped
+                        .and_then(|ramped| ramped.between(self.kind).or_else(|| ramped.beyond(self.kind)))
                 };
-                stated.or_else(|| apart().map(|load| (load, Purpose::Apart)))
+                stated.or_else(|| ramped().map(|load| (load, Purpose::Ramped)))
             }
         }
     }
@@ -146,25 +147,25 @@ impl Sweep {
     /// The largest load that met the SLOs with the start of the setup, as on the curve: `None` if not even the smallest
     /// does, or there are no SLOs.
     pub fn largest_as_stated(&self) -> Option<f64> {
-        self.stated.kept
+        self.stated.met
     }
 
-    /// The same by [`Runner::apart`], if it starts otherwise.
-    pub fn largest_apart(&self) -> Option<f64> {
-        self.apart?.kept
+    /// The same by [`Runner::for_trial`], if it starts otherwise.
+    pub fn largest_ramped(&self) -> Option<f64> {
+        self.ramped?.met
     }
 
     /// The largest load that met the SLOs; for clients and users, starting one after another unless a start was stated.
     pub fn largest(&self) -> Option<f64> {
-        self.largest_apart().or(self.stated.kept)
+        self.largest_ramped().or(self.stated.met)
     }
 }
 
 impl Bracket {
     /// Records the result of a load.
     fn record(&mut self, run: &Run) {
-        match run.keeps() {
-            Some(true) => self.kept = Some(self.kept.map_or(run.load, |kept| kept.max(run.load))),
+        match run.meets_limits() {
+            Some(true) => self.met = Some(self.met.map_or(run.load, |met| met.max(run.load))),
             Some(false) => self.missed = Some(self.missed.map_or(run.load, |missed| missed.min(run.load))),
             None => {}
         }
@@ -172,21 +173,21 @@ impl Bracket {
 
     /// Halfway between the bounds, unless they are close.
     fn between(&self, kind: Field) -> Option<Load> {
-        let (kept, missed) = (self.kept?, self.missed?);
-        if missed <= kept * (1.0 + PRECISION) {
+        let (met, missed) = (self.met?, self.missed?);
+        if missed <= met * (1.0 + PRECISION) {
             return None;
         }
-        let middle = (kept * missed).sqrt();
+        let middle = (met * missed).sqrt();
         if Load::of(kind, middle).is_rate() {
             return Some(Load::of(kind, middle));
         }
-        let middle = middle.round().max(kept + 1.0).min(missed - 1.0);
-        (middle > kept).then_some(Load::of(kind, middle))
+        let middle = middle.round().max(met + 1.0).min(missed - 1.0);
+        (middle > met).then_some(Load::of(kind, middle))
     }
 
     /// Twice the largest load, as long as every load met the SLOs.
     fn beyond(&self, kind: Field) -> Option<Load> {
-        let more = self.kept.filter(|_| self.missed.is_none())? * 2.0;
+        let more = self.met.filter(|_| self.missed.is_none())? * 2.0;
         (more <= f64::from(MOST_CLIENTS)).then_some(Load::of(kind, more))
     }
 }
@@ -247,7 +248,13 @@ mod tests {
         let metrics = Metrics { requests_per_s: 1.0, ..Metrics::default() };
         let goodput_per_s = Some(if load <= limit { 1.0 } else { 0.0 });
         let ttft = Stats { mean: load, ..Stats::default() };
-        Run { load, metrics: Metrics { ttft, ..metrics }, goodput_per_s, asked: [1.0; 2], ..Run::default() }
+        Run {
+            load,
+            metrics: Metrics { ttft, ..metrics },
+            goodput_per_s,
+            required: [1.0; 2],
+            ..Run::default()
+        }
     }
 
     fn largest(limit: f64) -> (Option<f64>, usize) {

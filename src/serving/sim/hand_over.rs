@@ -8,6 +8,8 @@ pub(super) struct Token {
     pub id: u32,
     /// End of the step that produced it, in seconds.
     pub at: f64,
+    /// When the server begins to send that step's tokens.
+    pub sent: f64,
     pub event: Event,
     /// The rank that produced it.
     pub rank: u32,
@@ -45,8 +47,9 @@ impl Replica<'_> {
     pub fn joined(&mut self, micro: usize, tokens: &mut Vec<Token>) {
         for (index, rank) in self.ranks.iter_mut().enumerate() {
             let (at, event, rank_of) = (self.now, Event::Joined, index as u32);
+            let sent = self.stream.begin(at);
             let joined = rank.micro_batches[micro].joined.drain(..);
-            tokens.extend(joined.map(|id| Token { id, at, event, rank: rank_of, chunk: 0 }));
+            tokens.extend(joined.map(|id| Token { id, at, sent, event, rank: rank_of, chunk: 0 }));
         }
     }
 }

@@ -119,7 +119,7 @@ pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
 /// A limit and its result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Kept {
+pub struct LimitResult {
     /// `slo_ttft`, `slo_tpot` or `slo_e2e`.
     pub field: Field,
     /// Seconds.
@@ -132,7 +132,7 @@ pub struct Kept {
 }
 
 /// Each limit separately. TPOT is over requests with more than one output token.
-pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
+pub fn limit_results(outcome: &Outcome, slos: &Slos) -> Vec<LimitResult> {
     let one = |(field, limit): (Field, f64)| {
         let seconds = |served: &Served| match field {
             Field::SloTtft => Some(served.ttft()),
@@ -145,7 +145,7 @@ pub fn kept(outcome: &Outcome, slos: &Slos) -> Vec<Kept> {
         let asked = slos.share_of_each();
         let at = quantile(&all, asked);
         let is_kept = share >= asked * (1.0 - ROUNDING);
-        Kept { field, limit, share, at: if is_kept { at.min(limit) } else { at.max(limit) } }
+        LimitResult { field, limit, share, at: if is_kept { at.min(limit) } else { at.max(limit) } }
     };
     slos.limits().map(one).collect()
 }

@@ -62,6 +62,8 @@ pub struct Policy {
     /// Requests that arrive while the API server is busy are forwarded together once it has handled all of them:
     /// its event loop only then moves on to a request's next stage. Otherwise each is forwarded immediately.
     pub admission_together: bool,
+    /// Seconds the server spends on a token before it sends the next. If tokens come faster, they wait.
+    pub stream_interval: f64,
     /// Seconds from the end of a step until the client sees its tokens.
     pub output_delay: f64,
 }
@@ -130,6 +132,7 @@ impl Policy {
             admission_delay: 0.0,
             admission_interval: 0.0,
             admission_together: false,
+            stream_interval: 0.0,
             output_delay: 0.0,
         }
     }
@@ -201,6 +204,7 @@ impl Policy {
                 delay(self.admission_delay) && delay(self.admission_interval) && delay(self.output_delay),
                 "delays must be finite and not negative",
             ),
+            (delay(self.stream_interval), "sending a token must take a finite time"),
             (!separate || self.batch_wait.is_none(), "batch waiting needs prompts and decode in one step"),
             (!separate || self.balance_wait.is_none(), "rank balancing needs prompts and decode in one step"),
             (self.batch_wait.is_none() || self.ranks == 1, "batch waiting works without attention DP only"),

@@ -1,6 +1,7 @@
 //! One replica: reads requests, schedules steps, and emits tokens.
 
 mod shortcut;
+mod stream;
 mod waiting;
 
 use std::collections::VecDeque;
@@ -15,6 +16,7 @@ use super::scheduled::Scheduled;
 use super::sglang::constants as sglang;
 use super::{Gaps, SimError, Spent, StepCost};
 use crate::units::{larger, smaller};
+use stream::Stream;
 
 pub(super) struct Replica<'a> {
     pub policy: &'a Policy,
@@ -37,6 +39,7 @@ pub(super) struct Replica<'a> {
     frontend_free: f64,
     /// Start of the API server's current group of requests, and its size.
     together: (f64, u32),
+    pub(super) stream: Stream,
     /// How long the last step of the shortcut took; infinite before the first.
     pace: f64,
     /// The last count of decoding sequences, and its graph size.
@@ -69,6 +72,7 @@ impl<'a> Replica<'a> {
             receive_count: 0,
             frontend_free: 0.0,
             together: (f64::NEG_INFINITY, 0),
+            stream: Stream::new(policy.stream_interval),
             pace: f64::INFINITY,
             graph: (0, 0),
             held: 0,
@@ -300,8 +304,11 @@ impl<'a> Replica<'a> {
         self.now = end;
         self.stalled = false;
         self.idle.push_back(micro);
+        let sent = self.stream.begin(end);
+        let mut streamed = 0;
         for (index, rank) in self.ranks.iter_mut().enumerate() {
-            let token = |id, event, chunk| Token { id, at: end, event, rank: index as u32, chunk };
+            let token = |id, event, chunk| Token { id, at: end, sent, event, rank: index as u32, chunk };
+            streamed += rank.micro_batches[micro].scheduled.decoding;
             if rank.micro_batches[micro].scheduled.decoding > 0 {
                 let batch = &mut rank.micro_batches[micro];
                 tokens.extend(batch.fresh.drain(..).map(|id| token(id, Event::Stepped, 0)));
@@ -326,6 +333,7 @@ impl<'a> Replica<'a> {
                 } else {
                     self.gaps.add(end - request.last, 1);
                 }
+                streamed += 1;
                 request.generated += 1;
                 request.last = end;
                 if request.left() == 0 {
@@ -336,5 +344,6 @@ impl<'a> Replica<'a> {
                 }
             }
         }
+        self.stream.send(end, 0.0, 1, streamed);
     }
 }

@@ -55,7 +55,7 @@ fn silent(scenario: &Scenario) -> Vec<String> {
             // If the GPU's record lacks a figure the kernel needs, planning is refused with its name.
             let vector = call.op.served_vector(&setup.gpu, &setup.engine);
             let Ok(vector) = vector else { return Vec::new() };
-            let timed = call.op.closed_form(&setup.gpu).unwrap().is_some();
+            let timed = call.op.closed_form(&setup.gpu, &setup.engine).unwrap().is_some();
             if call.op.family().is_some()
                 && vector.is_none()
                 && !timed

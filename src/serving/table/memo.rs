@@ -10,10 +10,10 @@ use crate::efficiency::{Efficiencies, Rows};
 
 /// Plans tables, and keeps the last one.
 #[derive(Debug, Default)]
-pub struct Tables(Option<(Asked, PlannedTable)>);
+pub struct Tables(Option<(Key, PlannedTable)>);
 
 /// What a table depends on.
-type Asked = (Setup, Extent);
+type Key = (Setup, Extent);
 
 /// A plan, and its tables once this or one like it is finished.
 #[derive(Debug, Clone)]
@@ -38,16 +38,16 @@ impl Tables {
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
     pub fn plan(&mut self, setup: &Setup, extent: &Extent) -> Result<PlannedTable, MissingFigure> {
-        let asked = (setup.without_requests(), *extent);
-        if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == asked) {
+        let key = (setup.without_requests(), *extent);
+        if let Some((_, table)) = self.0.as_ref().filter(|(known, _)| *known == key) {
             return Ok(PlannedTable { asks: table.finished.learned.get().is_none(), ..table.clone() });
         }
-        let last = self.0.as_ref().filter(|((setup, _), _)| *setup == asked.0);
+        let last = self.0.as_ref().filter(|((setup, _), _)| *setup == key.0);
         let before = last.and_then(|(_, table)| table.finished.learned.get());
         let rest = before.map(|_| *extent);
-        let plan = TablePlan::onto(&asked.0, extent, Rows::default(), before.map(|table| &**table))?;
+        let plan = TablePlan::onto(&key.0, extent, Rows::default(), before.map(|table| &**table))?;
         let table = PlannedTable { extent: rest, ..plan.into() };
-        self.0 = Some((asked, table.clone()));
+        self.0 = Some((key, table.clone()));
         Ok(table)
     }
 }

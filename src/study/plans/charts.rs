@@ -25,7 +25,7 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
             speed,
             count,
             Axis::new("Output per GPU, tok/s", Unit::Count, false),
-            Better::Above,
+            Direction::Above,
         ),
         figure(
             "Cost against latency",
@@ -33,7 +33,7 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
             cost,
             seconds,
             Axis::new("Cost per M output tokens", Unit::Dollars, false),
-            Better::Below,
+            Direction::Below,
         ),
     ]
     .into_iter()
@@ -43,17 +43,17 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
 
 /// Whether larger or smaller values are better, on both axes.
 #[derive(Clone, Copy)]
-enum Better {
+enum Direction {
     Above,
     Below,
 }
 
 /// The points that no other point equals or beats in both values, from left to right. Values that print the same are
 /// equal.
-fn frontier(all: &[Place], [x, y]: [&Axis; 2], better: Better) -> Vec<Place> {
+fn frontier(all: &[Place], [x, y]: [&Axis; 2], better: Direction) -> Vec<Place> {
     let order = |one: f64, other: f64| match better {
-        Better::Above => other.total_cmp(&one),
-        Better::Below => one.total_cmp(&other),
+        Direction::Above => other.total_cmp(&one),
+        Direction::Below => one.total_cmp(&other),
     };
     let mut sorted = all.to_vec();
     sorted.order_by(|one, other| order(one.0, other.0).then(order(one.1, other.1)));
@@ -71,7 +71,7 @@ fn frontier(all: &[Place], [x, y]: [&Axis; 2], better: Better) -> Vec<Place> {
             best.push(at);
         }
     }
-    if matches!(better, Better::Above) {
+    if matches!(better, Direction::Above) {
         best.reverse();
     }
     best
@@ -84,7 +84,7 @@ fn figure(
     place: impl Fn(&Tried) -> Option<Place>,
     x: Axis,
     y: Axis,
-    better: Better,
+    better: Direction,
 ) -> Option<Block> {
     let mut kinds: Vec<(String, Vec<Place>)> = Vec::new();
     for (plan, at) in tried.iter().filter_map(|plan| Some((plan, place(plan)?))) {
@@ -101,8 +101,8 @@ fn figure(
     }
     // Frontier points first.
     let on_it = |(_, places): &(String, Vec<Place>)| places.iter().any(|at| best.contains(at));
-    let (mut kinds, behind): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
-    kinds.extend(behind);
+    let (mut kinds, dominated): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
+    kinds.extend(dominated);
     let rest = kinds.split_off(kinds.len().min(MOST_NAMED));
     let rest: Vec<Place> = rest.into_iter().flat_map(|(_, places)| places).collect();
     if !rest.is_empty() {
@@ -120,14 +120,14 @@ fn figure(
 }
 
 /// What the chart shows, in a sentence: its axes, and the best plans at both ends.
-fn words(best: &[Place], plans: usize, [x, y]: [&Axis; 2], better: Better) -> String {
+fn words(best: &[Place], plans: usize, [x, y]: [&Axis; 2], better: Direction) -> String {
     // `Output per GPU, tok/s`: a name, and the unit of its numbers.
     let name = |axis: &Axis| axis.name.split(", ").next().unwrap_or(&axis.name).to_owned();
     let point = |at: &Place| {
         let (x, y) = (x.unit.print(at.0), y.unit.print(at.1));
         match better {
-            Better::Above => format!("{y} tok/s per GPU ({x} per user)"),
-            Better::Below => format!("{y} per M output tokens (E2E {x})"),
+            Direction::Above => format!("{y} tok/s per GPU ({x} per user)"),
+            Direction::Below => format!("{y} per M output tokens (E2E {x})"),
         }
     };
     let ends = match (best.first(), best.last()) {
@@ -171,8 +171,8 @@ mod tests {
         let axes = [Axis::new("E2E", Unit::Seconds, false), Axis::new("Cost", Unit::Dollars, false)];
         let of = |all: &[Place], better| frontier(all, [&axes[0], &axes[1]], better);
         let all = [(8.61, 0.437_79), (7.84, 0.437_81), (7.8403, 0.42), (5.0, 0.9), (5.0, 0.8), (6.0, 0.95)];
-        assert_eq!(of(&all, Better::Below), [(5.0, 0.8), (7.8403, 0.42)]);
-        assert_eq!(of(&[(8.0, 1.0), (7.0, 1.001), (9.0, 0.5)], Better::Above), [(8.0, 1.0), (9.0, 0.5)]);
+        assert_eq!(of(&all, Direction::Below), [(5.0, 0.8), (7.8403, 0.42)]);
+        assert_eq!(of(&[(8.0, 1.0), (7.0, 1.001), (9.0, 0.5)], Direction::Above), [(8.0, 1.0), (9.0, 0.5)]);
     }
 
     #[test]

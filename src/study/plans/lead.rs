@@ -20,14 +20,15 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         }
         (None, None) => return Block::text("No plan yet: layouts are being checked and bounded."),
     };
-    let unsure = best.keeps_with.and_then(units::doubt);
+    let unsure = best.chance_within_limits.and_then(units::doubt);
     let so_far = if answer.finished { "" } else { " so far" };
     let begin = match unsure {
         Some("unlikely") => format!("Cheapest{so_far}, but unlikely to meet the limits"),
         Some(even) => format!("Cheapest{so_far}, with {even} chances of meeting the limits"),
         None => format!("Best{so_far}"),
     };
-    let sure = best.keeps_with.map(|sure| format!("{} to meet the limits", units::sure(sure)));
+    let sure =
+        best.chance_within_limits.map(|sure| format!("{} to meet the limits", units::confidence(sure)));
     let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
     let mut text = match (rank(best), best.dollars_per_million_total) {
@@ -63,13 +64,13 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
             Some(_) => "costs no more".to_owned(),
             None => "has no known price".to_owned(),
         };
-        spans.extend([" ".into(), open(plan), format!(" is {} and {cost}.", units::sure(sure)).into()]);
+        spans.extend([" ".into(), open(plan), format!(" is {} and {cost}.", units::confidence(sure)).into()]);
     }
     Block::spans(spans)
 }
 
 fn safe(plan: &Plan) -> Option<f64> {
-    plan.keeps_with.filter(|sure| *sure >= SAFE)
+    plan.chance_within_limits.filter(|sure| *sure >= SAFE)
 }
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
             name: name.into(),
             dollars_per_hour: Some(dollars),
             dollars_per_million_total: Some(1.0),
-            keeps_with: sure,
+            chance_within_limits: sure,
             ..Plan::default()
         }
     }
@@ -94,10 +95,10 @@ mod tests {
 
     fn said_of(plans: Vec<Plan>, at_peak: bool) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
-        spoken(lead(&answer, at_peak))
+        short_name(lead(&answer, at_peak))
     }
 
-    fn spoken(lead: Block) -> String {
+    fn short_name(lead: Block) -> String {
         match lead.content {
             Content::Text(spans) => spans.into_iter().map(|span| span.text).collect(),
             other => panic!("{other:?}"),
@@ -123,7 +124,7 @@ mod tests {
         let plans = vec![job("one", 8.0, 10_000.0), job("two", 4.0, 900.0)];
         let ranked_by = RankedBy::DollarsPerMillionOutput;
         let answer = Answer { plans, ranked_by, finished: true, ..Answer::default() };
-        let said = spoken(lead(&answer, false));
+        let said = short_name(lead(&answer, false));
         assert!(said.contains("one: $0.22 per million output tokens."), "{said}");
         // Half the price by the hour, and over five times as dear.
         assert!(is_affordable(&answer.plans[0], &answer) && !is_affordable(&answer.plans[1], &answer));
@@ -155,7 +156,7 @@ mod tests {
         let mut equal = plans(6.0);
         equal.insert(2, plan("four", 6.0, Some(0.82)));
         assert!(said(equal).contains("three is 85 %"));
-        let dear = said(plans(60.0));
-        assert!(!dear.contains("three") && dear.contains("61 %"), "{dear}");
+        let costly = said(plans(60.0));
+        assert!(!costly.contains("three") && costly.contains("61 %"), "{costly}");
     }
 }

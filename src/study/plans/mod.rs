@@ -86,7 +86,7 @@ impl Plans {
         blocks.push(lead(&answer, survey.is_of_day()).called("plans-lead"));
         blocks.extend(days);
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
-        let (shown, dear): (Vec<&Plan>, Vec<&Plan>) = match &answer.nearest {
+        let (shown, costly): (Vec<&Plan>, Vec<&Plan>) = match &answer.nearest {
             Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),
             None => answer.plans.iter().partition(|plan| is_affordable(plan, &answer)),
         };
@@ -98,7 +98,7 @@ impl Plans {
         }
         if answer.nearest.is_none() {
             blocks.extend(shown.iter().enumerate().map(|(index, plan)| details(index, plan, page)));
-            blocks.extend(dearer(&dear, shown.len(), page));
+            blocks.extend(costlier(&costly, shown.len(), page));
         }
         blocks.extend(charts::blocks(search.tried()));
         blocks.extend(others(&answer));
@@ -120,24 +120,24 @@ impl Plans {
 }
 
 /// Plans that cost more than this many times as much as the best, by what they are ranked by, are folded away.
-const TOO_DEAR: f64 = 5.0;
+const FOLDED_ABOVE: f64 = 5.0;
 
 fn is_affordable(plan: &Plan, answer: &Answer) -> bool {
     let cost = |plan: &Plan| answer.ranked_by.rank_of(plan).dollars();
     let costs = answer.plans.first().and_then(cost).zip(cost(plan));
-    costs.is_none_or(|(best, own)| best == 0.0 || own <= best * TOO_DEAR)
+    costs.is_none_or(|(best, own)| best == 0.0 || own <= best * FOLDED_ABOVE)
 }
 
 /// The plans that are not affordable, after the `shown` others.
-fn dearer(dear: &[&Plan], shown: usize, page: &str) -> Option<Block> {
-    let plans = match dear.len() {
+fn costlier(costly: &[&Plan], shown: usize, page: &str) -> Option<Block> {
+    let plans = match costly.len() {
         0 => return None,
         1 => "1 more plan".to_owned(),
         many => format!("{many} more plans"),
     };
-    let name = format!("{plans}, over {} times as dear as the best", fixed(TOO_DEAR, 0));
-    let mut blocks = vec![table("Dearer plans", dear)];
-    blocks.extend(dear.iter().enumerate().map(|(index, plan)| details(shown + index, plan, page)));
+    let name = format!("{plans}, over {} times as expensive as the best", fixed(FOLDED_ABOVE, 0));
+    let mut blocks = vec![table("More expensive plans", costly)];
+    blocks.extend(costly.iter().enumerate().map(|(index, plan)| details(shown + index, plan, page)));
     Some(Block::fold("plans-dearer", name, blocks))
 }
 
@@ -200,7 +200,7 @@ fn counts(answer: &Answer) -> Block {
         ),
         fact(
             "Cannot be better",
-            counts.outdone,
+            counts.pruned,
             "At their best no better than the plans found, so not simulated",
         ),
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
@@ -223,9 +223,9 @@ mod tests {
             ..Plan::default()
         };
         let (one, other) = (plan("one", 11.0), plan("other", 12.0));
-        assert!(dearer(&[], 1, "").is_none());
-        let fold = dearer(&[&one, &other], 1, "").expect("a fold");
-        assert!(fold.name.starts_with("2 more plans, over 5 times as dear"), "{}", fold.name);
+        assert!(costlier(&[], 1, "").is_none());
+        let fold = costlier(&[&one, &other], 1, "").expect("a fold");
+        assert!(fold.name.starts_with("2 more plans, over 5 times as expensive"), "{}", fold.name);
         let Content::Fold(blocks) = &fold.content else { panic!("{fold:?}") };
         let table = blocks[0].as_table().expect("a table");
         assert_eq!(

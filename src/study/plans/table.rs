@@ -47,7 +47,7 @@ pub(super) fn table(name: &str, plans: &[&Plan]) -> Block {
             first,
             then,
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
-            plan.keeps_with.map_or_else(|| DASH.into(), judged).into(),
+            plan.chance_within_limits.map_or_else(|| DASH.into(), judged).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
             spare(plan),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },
@@ -68,7 +68,7 @@ pub(super) fn spare(plan: &Plan) -> Span {
 /// Why a plan ranks where it does, and its details.
 pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
     let place = index + 1;
-    let why = plan.behind.as_ref().map_or(String::new(), |behind| format!(": {behind}"));
+    let why = plan.drawback.as_ref().map_or(String::new(), |drawback| format!(": {drawback}"));
     let mut blocks = vec![figures(plan)];
     if let Some(broken) = &plan.one_less {
         let replicas = counted(plan.replicas - 1, "replica");

@@ -10,16 +10,16 @@ use crate::config::{Lengths, ModelChoice, Scenario};
 use crate::study::words;
 use crate::ui::state::address;
 
-const KEPT_AS: &str = "rooflight-recent";
+const STORAGE_KEY: &str = "rooflight-recent";
 const MOST: usize = 8;
 
 #[derive(Default, Serialize, Deserialize)]
 struct Recent {
-    all: Vec<Looked>,
+    all: Vec<RecentSetup>,
 }
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Looked {
+pub struct RecentSetup {
     pub link: String,
     pub name: String,
 }
@@ -30,21 +30,21 @@ fn storage() -> Option<Storage> {
 }
 
 /// Data left by another version or page is not a list.
-fn kept() -> Vec<Looked> {
-    let text = storage().and_then(|storage| storage.get_item(KEPT_AS).ok().flatten());
+fn stored() -> Vec<RecentSetup> {
+    let text = storage().and_then(|storage| storage.get_item(STORAGE_KEY).ok().flatten());
     text.and_then(|text| from_json::<Recent>(&text).ok()).unwrap_or_default().all
 }
 
 /// All except the one shown, newest first.
-pub fn others() -> Vec<Looked> {
+pub fn others() -> Vec<RecentSetup> {
     let shown = address::fragment();
-    kept().into_iter().filter(|looked| looked.link != shown).collect()
+    stored().into_iter().filter(|recent| recent.link != shown).collect()
 }
 
 /// The values of `key` in their links, newest first, without duplicates; `default` if a link has none.
 pub fn values(key: &str, default: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for Looked { link, .. } in kept() {
+    for RecentSetup { link, .. } in stored() {
         let value = link.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
         let value = value.unwrap_or(default);
         if !all.iter().any(|held| held == value) {
@@ -58,13 +58,13 @@ pub fn values(key: &str, default: &str) -> Vec<String> {
 pub fn remember(scenario: &Scenario) {
     let Some(storage) = storage() else { return };
     let (link, name) = (address::fragment(), name(scenario));
-    let mut all = kept();
-    all.retain(|looked| looked.link != link && looked.name != name);
-    all.insert(0, Looked { link, name });
+    let mut all = stored();
+    all.retain(|recent| recent.link != link && recent.name != name);
+    all.insert(0, RecentSetup { link, name });
     all.truncate(MOST);
     // A full storage does not remember.
     if let Ok(text) = serde_json::to_string(&Recent { all }) {
-        let _ = storage.set_item(KEPT_AS, &text);
+        let _ = storage.set_item(STORAGE_KEY, &text);
     }
 }
 

@@ -25,7 +25,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let position = move || value().map_or(0, |value| number.stops.nearest(value));
     let print = |value: Option<f64>| value.map(|value| number.print(value)).unwrap_or_default();
     let unit = move || of_one(number.unit, value());
-    let spoken = move || format!("{} {}", print(value()), unit());
+    let short_name = move || format!("{} {}", print(value()), unit());
     let choose = move |index: usize| {
         if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
             state.choose(id, |form| form.set(field, stop));
@@ -57,7 +57,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
             <input
                 type="range" class="slider" id=range_id.clone() data-testid=range_id
                 min="0" max=last step="1" aria-label=format!("{}, slider", input.label)
-                aria-valuetext=spoken
+                aria-valuetext=short_name
                 prop:value=move || position().to_string()
                 on:input=slide
             />

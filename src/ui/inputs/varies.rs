@@ -42,8 +42,8 @@ fn controls(state: State) -> AnyView {
     let experts = scenario.has_experts();
     let degrees = DEGREES.into_iter().filter(|field| experts || !matches!(field, Field::Dp | Field::Ep));
     let of = |field| allowed(field, &find, &scenario);
-    let apart = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
-    let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{apart}</span>"));
+    let disaggregated = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
+    let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{disaggregated}</span>"));
     let most = tick(Field::Most, &find, "", "yes", "Find the largest load");
     let capacity =
         row(Field::Most, &format!("<span class=segments>{most}</span>")) + &wish(Field::Day, &find);

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::study::panel::{Panel, VIEWS, View};
+use crate::study::panel::{Panel, TABS, View};
 use crate::ui::radio::{radio, segments};
 use crate::ui::state::State;
 
@@ -26,10 +26,10 @@ pub fn Views() -> impl IntoView {
         let panels = segments("panels", view.name, view.panels.iter().map(one).collect());
         view! { <div prop:hidden=move || !view.holds(shown())>{panels}</div> }.into_any()
     };
-    let several = VIEWS.iter().filter(|view| view.panels.len() > 1);
+    let several = TABS.iter().filter(|view| view.panels.len() > 1);
     view! {
         <div class="views">
-            {segments("tabs", "View", VIEWS.iter().map(view).collect())}
+            {segments("tabs", "View", TABS.iter().map(view).collect())}
             {several.map(panels).collect::<Vec<_>>()}
         </div>
     }

@@ -25,7 +25,7 @@ use predict::Predictor;
 pub use predict::WorkerStatus;
 pub use study::{OpenStudy, PLANS, STUDY};
 pub use sweep::{Progress, Sweep};
-pub use texts::Said;
+pub use texts::RequestText;
 pub use theme::ThemeChoice;
 
 /// The efficiencies behind the numbers.
@@ -61,7 +61,7 @@ pub struct State {
     /// Issues with the visitor's texts, by field.
     pub texts: RwSignal<Vec<Issue>>,
     /// The last request in one line.
-    pub said: RwSignal<Said>,
+    pub said: RwSignal<RequestText>,
     pub sweep: RwSignal<Sweep>,
     /// Description of the trace in use; empty if none.
     pub trace: RwSignal<String>,
@@ -107,7 +107,7 @@ impl State {
             findings: RwSignal::new(Vec::new()),
             worker: RwSignal::new(WorkerStatus::Starting),
             texts: RwSignal::new(Vec::new()),
-            said: RwSignal::new(Said::default()),
+            said: RwSignal::new(RequestText::default()),
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
             lost_trace: RwSignal::new(address::was_traced()),

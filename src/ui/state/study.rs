@@ -8,7 +8,7 @@ use super::{Form, State, WorkerStatus, address, find};
 use crate::study::panel::Panel;
 use crate::study::pick::PICK;
 use crate::study::{Document, Topic};
-use crate::worker::protocol::{Studied, StudyAsked};
+use crate::worker::protocol::{Studied, StudyRequest};
 
 /// Pause in editing after which a study starts.
 const PAUSE_MS: u32 = 150;
@@ -125,7 +125,7 @@ pub(super) fn next_id(state: State) -> Option<u32> {
 
 pub(super) fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
     let link = state.form.with_untracked(Form::link);
-    let asked = StudyAsked { id, topic, of, link, page: address::page() };
+    let asked = StudyRequest { id, topic, of, link, page: address::page() };
     state.with_client(|client| client.study(asked));
     if topic != Topic::Better {
         suggest::displaced(state);

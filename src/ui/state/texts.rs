@@ -9,7 +9,7 @@ use crate::worker::protocol::{Read, Text};
 
 /// A request in one line.
 #[derive(Debug, Clone, Default)]
-pub struct Said {
+pub struct RequestText {
     /// As last entered.
     pub typed: String,
     /// As last understood, and the link it led to.

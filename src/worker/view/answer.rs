@@ -2,7 +2,7 @@
 
 use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
-use crate::chart::{Chart, Roofline, apart, summary};
+use crate::chart::{Chart, Roofline, not_shown, summary};
 use crate::config::{Field, Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, deviations, print};
@@ -26,7 +26,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
         roofline_words: roofline
             .iter()
             .map(summary)
-            .chain(report.passes.iter().filter_map(apart))
+            .chain(report.passes.iter().filter_map(not_shown))
             .collect::<Vec<_>>()
             .join(" "),
         roofline: roofline.map(Chart::Roofline),

@@ -6,7 +6,7 @@ use crate::config::{Load, Measured, Metric, Setup};
 use crate::serving::run::{Point, Sweep};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
-use crate::units::{Seconds, count, percent, sure};
+use crate::units::{Seconds, confidence, count, percent};
 
 /// What was measured, to be shown beside the prediction.
 pub struct Beside<'a> {
@@ -133,43 +133,48 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
     let Some(most) = sweep.largest_as_stated() else {
         return format!("Not even the smallest load keeps {share} % of requests within the limits.");
     };
-    let apart = sweep.largest_apart();
-    if most >= end && (apart.is_none() || !over) {
+    let ramped = sweep.largest_ramped();
+    if most >= end && (ramped.is_none() || !over) {
         let all = if over { "All loads" } else { "So far all loads" };
         return format!("{all} up to {} meet the limits.", load(end));
     }
-    let apart = apart
+    let ramped = ramped
         .map(|more| format!(" if all start together, or {} if they start one after another", count(more)));
     let text = format!(
         "{share} % of requests meet the limits with up to {}{}",
         load(most),
-        apart.unwrap_or_default()
+        ramped.unwrap_or_default()
     );
-    let sure = surely_within(points).filter(|sure| *sure < most);
-    let least = percent(SURE);
-    let sure = sure.map(|sure| {
-        format!("; the highest load on the curve with at least a {least} chance of that is {}", load(sure))
+    let confidence = confidently_within(points).filter(|confidence| *confidence < most);
+    let least = percent(CONFIDENT);
+    let confidence = confidence.map(|confidence| {
+        format!(
+            "; the highest load on the curve with at least a {least} chance of that is {}",
+            load(confidence)
+        )
     });
-    text + &sure.unwrap_or_default() + "."
+    text + &confidence.unwrap_or_default() + "."
 }
 
 /// Loads above this probability are considered safe, below its complement hopeless.
-const SURE: f64 = 0.9;
+const CONFIDENT: f64 = 0.9;
 
-/// The largest load on the curve up to which all meet the limits with a probability of [`SURE`].
-fn surely_within(points: &[Point]) -> Option<f64> {
-    let sure = points.iter().take_while(|point| keeps_with(point).is_some_and(|with| with >= SURE));
-    sure.last().map(|point| point.load)
+/// The largest load on the curve up to which all meet the limits with a probability of [`CONFIDENT`], in whole percent:
+/// the headline prints no more.
+fn confidently_within(points: &[Point]) -> Option<f64> {
+    let is_confident = |with: f64| (with * 100.0).round() >= CONFIDENT * 100.0;
+    let confident = points.iter().take_while(|point| chance_within_limits(point).is_some_and(is_confident));
+    confident.last().map(|point| point.load)
 }
 
-fn keeps_with(point: &Point) -> Option<f64> {
-    point.bands.as_ref()?.keeps_with
+fn chance_within_limits(point: &Point) -> Option<f64> {
+    point.bands.as_ref()?.chance_within_limits
 }
 
 /// The most informative load to measure: the one about as likely to meet the limits as to miss them.
 fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
-    let open = |with: f64| (1.0 - SURE..SURE).contains(&with);
-    let known = points.iter().filter_map(|point| Some((point.load, keeps_with(point)?)));
+    let open = |with: f64| (1.0 - CONFIDENT..CONFIDENT).contains(&with);
+    let known = points.iter().filter_map(|point| Some((point.load, chance_within_limits(point)?)));
     let (at, with) = known
         .filter(|(_, with)| open(*with))
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
@@ -177,7 +182,7 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
     let name = format!(
         "To learn whether the limits hold, measure at {}: {} to meet them",
         named::load(load),
-        sure(with)
+        confidence(with)
     );
     Some(to_measure("settle-load", name, &setup.under(|workload| workload.load = load)))
 }

@@ -3,7 +3,7 @@
 use crate::config::{Field, Issue, Setup, Slos};
 use crate::serving::Report;
 use crate::serving::report::Headline;
-use crate::units::{self, Seconds, count, fixed, sure};
+use crate::units::{self, Seconds, confidence, count, fixed};
 use crate::worker::protocol::Verdict;
 
 /// A limit and the time compared with it, in seconds.
@@ -24,8 +24,8 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let run = report.run.as_ref();
     if let Some((run, saturation)) = run.and_then(|run| Some((run, run.saturation?))) {
         // The load that was requested, not the one that arrived in this run.
-        let asked = setup.requests_at(run.load);
-        let (offered, served) = (count(asked), count(saturation.served_per_s));
+        let required = setup.requests_at(run.load);
+        let (offered, served) = (count(required), count(saturation.served_per_s));
         let reason = format!("{offered} requests/s arrive, {served} can be served");
         return verdict("misses", "Overloaded", reason);
     }
@@ -42,11 +42,11 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         None => (means(setup, headline), String::new()),
     };
     let missed: Vec<&Held> = held.iter().filter(|held| held.time > held.limit).collect();
-    let keeps = run.map_or(missed.is_empty(), |run| run.keeps() != Some(false));
+    let keeps = run.map_or(missed.is_empty(), |run| run.meets_limits() != Some(false));
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
     let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
         let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
-        held.chain(with.map(sure)).collect::<Vec<_>>().join("; ")
+        held.chain(with.map(confidence)).collect::<Vec<_>>().join("; ")
     };
     if held.is_empty() {
         verdict("none", "No limits set", String::new())
@@ -57,8 +57,8 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     } else if missed.is_empty() {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
         let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
-        let asked = fixed(setup.workload.slos.share() * 100.0, 0);
-        verdict("misses", "Misses the limits", format!("{share} % of requests meet all, {asked} % must"))
+        let required = fixed(setup.workload.slos.share() * 100.0, 0);
+        verdict("misses", "Misses the limits", format!("{share} % of requests meet all, {required} % must"))
     } else {
         let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
         let words =

@@ -1,9 +1,12 @@
 //! Compares a report's run with the configuration it is pasted into.
 
+use serde::Deserialize;
+
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload};
 use crate::units::{count, decimal, percent};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fact {
     /// Maximum requests in flight.
     Concurrency,

@@ -1,108 +1,22 @@
 //! Reports that nest their numbers, or use names whose meaning depends on the tool.
-//!
-//! Sources: docs/guides/metrics.md of GuideLLM, docs/metrics.md and docs/reports.md of inference-perf, `--report_json` of trtllm-bench,
-//! and the records of InferenceX.
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::name::Statistic::{self, Mean, Median, Named};
+use super::name::{self, Statistic};
 use super::{Field, Issue, Metric, Report};
 
-struct Dialect {
+#[derive(Debug, Deserialize)]
+pub struct Dialect {
     /// A key that identifies the report.
-    mark: &'static str,
+    mark: String,
     /// The path of a number, and its name in [`super::name`].
-    numbers: &'static [(&'static str, &'static str, Statistic)],
+    numbers: Vec<(String, String, Statistic)>,
     /// Its time between tokens is unreliable in some versions: compute TPOT from the means.
-    of_means: Option<&'static str>,
+    of_means: Option<String>,
 }
-
-const GUIDELLM: Dialect = Dialect {
-    mark: "/metrics/time_to_first_token_ms",
-    numbers: &[
-        ("/metrics/time_to_first_token_ms/successful/mean", "TTFT (ms)", Mean),
-        ("/metrics/time_to_first_token_ms/successful/median", "TTFT (ms)", Median),
-        ("/metrics/request_latency/successful/mean", "E2E (s)", Mean),
-        ("/metrics/request_latency/successful/median", "E2E (s)", Median),
-        ("/metrics/output_tokens_per_second/successful/mean", "output throughput", Mean),
-        ("/metrics/requests_per_second/successful/mean", "request throughput", Mean),
-        ("/metrics/prompt_token_count/successful/mean", "input sequence length", Mean),
-        ("/metrics/output_token_count/successful/mean", "output sequence length", Mean),
-        ("/metrics/request_totals/successful", "completed", Named),
-        ("/metrics/request_totals/errored", "failed", Named),
-        ("/config/strategy/streams", "max concurrency", Named),
-        ("/config/strategy/rate", "request rate", Named),
-        ("/args/strategy/streams", "max concurrency", Named),
-        ("/args/strategy/rate", "request rate", Named),
-    ],
-    of_means: Some(
-        "GuideLLM's time per output token counts the first one, and before September 2026 its inter-token latency \
-         takes merged chunks for tokens: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
-    ),
-};
-
-const INFERENCE_PERF: Dialect = Dialect {
-    mark: "/successes/latency",
-    numbers: &[
-        ("/successes/latency/time_to_first_token/mean", "TTFT (s)", Mean),
-        ("/successes/latency/time_to_first_token/median", "TTFT (s)", Median),
-        ("/successes/latency/request_latency/mean", "E2E (s)", Mean),
-        ("/successes/latency/request_latency/median", "E2E (s)", Median),
-        ("/successes/throughput/output_tokens_per_sec", "output throughput", Named),
-        ("/successes/throughput/requests_per_sec", "request throughput", Named),
-        ("/successes/throughput/total_tokens_per_sec", "total throughput", Named),
-        ("/successes/prompt_len/mean", "input sequence length", Mean),
-        ("/successes/prompt_tokens/mean", "input sequence length", Mean),
-        ("/successes/output_len/mean", "output sequence length", Mean),
-        ("/successes/output_tokens/mean", "output sequence length", Mean),
-        ("/successes/count", "completed", Named),
-        ("/failures/count", "failed", Named),
-        ("/load_summary/requested_rate", "request rate", Named),
-        ("/load_summary/concurrency", "max concurrency", Named),
-    ],
-    of_means: Some(
-        "inference-perf before April 2026 counts two events per token: TPOT is (E2E - TTFT) / (OSL - 1) of the means",
-    ),
-};
-
-const TRTLLM_BENCH: Dialect = Dialect {
-    mark: "/performance/system_output_throughput_tok_s",
-    numbers: &[
-        ("/streaming_metrics/avg_ttft_ms", "TTFT (ms)", Mean),
-        ("/streaming_metrics/ttft_percentiles/p50", "TTFT (ms)", Median),
-        ("/streaming_metrics/avg_tpot_ms", "TPOT (ms)", Mean),
-        ("/streaming_metrics/tpot_percentiles/p50", "TPOT (ms)", Median),
-        ("/performance/avg_request_latency_ms", "E2E (ms)", Mean),
-        ("/performance/system_output_throughput_tok_s", "output throughput", Named),
-        ("/performance/system_total_throughput_tok_s", "total throughput", Named),
-        ("/performance/request_throughput_req_s", "request throughput", Named),
-        ("/request_info/num_requests", "completed", Named),
-        ("/request_info/avg_input_length", "input sequence length", Mean),
-        ("/request_info/avg_output_length", "output sequence length", Mean),
-    ],
-    of_means: None,
-};
-
-/// Seconds, and rates per GPU: [`per_system`].
-const INFERENCE_X: Dialect = Dialect {
-    mark: "/tput_per_gpu",
-    numbers: &[
-        ("/mean_ttft", "TTFT (s)", Mean),
-        ("/median_ttft", "TTFT (s)", Median),
-        ("/mean_tpot", "TPOT (s)", Mean),
-        ("/median_tpot", "TPOT (s)", Median),
-        ("/mean_e2el", "E2E (s)", Mean),
-        ("/median_e2el", "E2E (s)", Median),
-        ("/conc", "max concurrency", Named),
-        ("/isl", "input sequence length", Mean),
-        ("/osl", "output sequence length", Mean),
-    ],
-    of_means: None,
-};
-
-const ALL: [Dialect; 4] = [GUIDELLM, INFERENCE_PERF, TRTLLM_BENCH, INFERENCE_X];
 
 /// The reports in a value: one, or one per rate in a GuideLLM file.
 pub fn reports(value: &Value) -> Vec<Report> {
@@ -117,20 +31,22 @@ fn report(object: &Value) -> Report {
     // InferenceX nests its numbers one level deeper in its database.
     let inner = object.get("metrics").filter(|inner| inner.get("tput_per_gpu").is_some());
     let object = &inner.map_or(Cow::Borrowed(object), |inner| Cow::Owned(merged(object, inner)));
-    let Some(dialect) = ALL.iter().find(|dialect| object.pointer(dialect.mark).is_some()) else {
+    let Some(dialect) =
+        name::reports().dialects.iter().find(|dialect| object.pointer(&dialect.mark).is_some())
+    else {
         report.take_all(object);
         return report;
     };
     for (name, value) in object.as_object().into_iter().flatten() {
         value.as_str().into_iter().for_each(|text| report.take_name(name, text));
     }
-    for (place, name, statistic) in dialect.numbers {
+    for (place, name, statistic) in &dialect.numbers {
         if let Some(number) = object.pointer(place).and_then(Value::as_f64).filter(|number| *number > 0.0) {
             report.take(name, *statistic, number);
         }
     }
     per_system(object, &mut report);
-    if let Some(note) = dialect.of_means
+    if let Some(note) = &dialect.of_means
         && report.take_tpot_of_means()
     {
         report.issues.push(Issue::note(Field::Measured, note));

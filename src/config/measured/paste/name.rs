@@ -1,10 +1,18 @@
 //! The meaning of a report's line, by its name.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::against::Fact;
+use super::dialects::Dialect;
 use crate::config::Metric;
+use crate::config::objects::from_json;
 
 /// Which statistic of its metric a number is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Statistic {
     /// Given by its name.
     Named,
@@ -28,127 +36,53 @@ pub enum Name {
     Unknown,
 }
 
-/// In lower case, without units.
-const METRICS: [(&str, Metric); 16] = [
-    ("ttft", Metric::Ttft),
-    ("time to first token", Metric::Ttft),
-    ("tpot", Metric::Tpot),
-    ("time per output token", Metric::Tpot),
-    ("e2el", Metric::E2e),
-    ("e2e", Metric::E2e),
-    ("e2e latency", Metric::E2e),
-    ("end to end latency", Metric::E2e),
-    ("request latency", Metric::E2e),
-    ("output throughput", Metric::Output),
-    ("output token throughput", Metric::Output),
-    ("total output throughput", Metric::Output),
-    ("request throughput", Metric::Requests),
-    ("total throughput", Metric::Total),
-    ("total token throughput", Metric::Total),
-    // In genai-perf and aiperf this is (E2E - TTFT) / (OSL - 1); elsewhere it is the gap between two chunks.
-    ("inter token latency", Metric::Tpot),
-];
+/// What tools call the figures of a report; names are in lower case, without units.
+#[derive(Debug, Deserialize)]
+pub struct Reports {
+    metrics: BTreeMap<String, Metric>,
+    facts: BTreeMap<String, Fact>,
+    /// Words in the names of lines that are not used, and whole names of such lines.
+    unused_words: Vec<String>,
+    unused_names: Vec<String>,
+    means: Vec<String>,
+    medians: Vec<String>,
+    /// Units of time in milliseconds.
+    milliseconds: BTreeMap<String, f64>,
+    rates: Vec<String>,
+    pub dialects: Vec<Dialect>,
+}
 
-const FACTS: [(&str, Fact); 21] = [
-    ("maximum request concurrency", Fact::Concurrency),
-    ("max request concurrency", Fact::Concurrency),
-    ("max concurrency", Fact::Concurrency),
-    ("request rate configured", Fact::Rate),
-    ("traffic request rate", Fact::Rate),
-    ("request rate", Fact::Rate),
-    ("successful requests", Fact::Requests),
-    ("completed", Fact::Requests),
-    ("request count", Fact::Requests),
-    ("failed requests", Fact::Failed),
-    ("failed", Fact::Failed),
-    ("total input tokens", Fact::InputTokens),
-    ("total generated tokens", Fact::OutputTokens),
-    ("total output tokens", Fact::OutputTokens),
-    ("average input length", Fact::Prompt),
-    ("input sequence length", Fact::Prompt),
-    ("average output length", Fact::Output),
-    ("output sequence length", Fact::Output),
-    ("random input len", Fact::LongestPrompt),
-    ("random output len", Fact::LongestOutput),
-    ("random range ratio", Fact::RandomShare),
-];
-
-/// Words in the names of other report lines.
-const UNUSED: [&str; 15] = [
-    "std",
-    "min",
-    "max",
-    "peak",
-    "percentile",
-    "itl",
-    "duration",
-    "burstiness",
-    "goodput",
-    "concurrency",
-    "retokenized",
-    "prompts",
-    "vision",
-    "accept",
-    "rtfx",
-];
-
-/// Full names of other report lines.
-const UNUSED_NAMES: [&str; 2] = ["total input text tokens", "input token throughput"];
-
-const MEAN: [&str; 3] = ["mean", "average", "avg"];
-const MEDIAN: [&str; 2] = ["median", "p50"];
-
-/// Time units, and their factors to milliseconds.
-const TIMES: [(&str, f64); 8] = [
-    ("ms", 1.0),
-    ("milliseconds", 1.0),
-    ("s", 1e3),
-    ("sec", 1e3),
-    ("seconds", 1e3),
-    ("us", 1e-3),
-    ("µs", 1e-3),
-    ("microseconds", 1e-3),
-];
-
-const RATES: [&str; 12] = [
-    "tok/s",
-    "tokens/s",
-    "tokens/sec",
-    "tokens/second",
-    "tps",
-    "per sec",
-    "per second",
-    "req/s",
-    "req/sec",
-    "requests/s",
-    "requests/sec",
-    "requests/second",
-];
+/// `static/catalog/reports.json`.
+pub fn reports() -> &'static Reports {
+    static REPORTS: LazyLock<Reports> = LazyLock::new(|| {
+        let read = from_json(include_str!("../../../../static/catalog/reports.json"));
+        read.unwrap_or_else(|fault| panic!("static/catalog/reports.json: {fault}: a test reads it"))
+    });
+    &REPORTS
+}
 
 pub fn of(text: &str, statistic: Statistic) -> Name {
+    let known = reports();
     let (words, unit) = parts(text);
-    let whole = words.join(" ");
-    if let Some((_, fact)) = FACTS.iter().find(|(name, _)| *name == whole) {
+    if let Some(fact) = known.facts.get(&words.join(" ")) {
         return match statistic {
             Statistic::Median => Name::Unused,
             _ => Name::Stated(*fact),
         };
     }
-    let is = |names: &[&str], word: &String| names.contains(&word.as_str());
-    let rest: Vec<&str> =
-        words.iter().filter(|word| !is(&MEAN, word) && !is(&MEDIAN, word)).map(String::as_str).collect();
+    let is_statistic = |word: &&str| [&known.means, &known.medians].iter().any(|names| has(names, word));
+    let rest: Vec<&str> = words.iter().map(String::as_str).filter(|word| !is_statistic(word)).collect();
     let rest = rest.join(" ");
-    let known = METRICS.iter().find(|(name, _)| *name == rest);
-    let Some(&(name, metric)) = known else {
-        let percentile = |word: &String| word.strip_prefix('p').is_some_and(|of| of.parse::<f64>().is_ok());
-        let unused = words.iter().any(|word| is(&UNUSED, word) || percentile(word));
-        return if unused || UNUSED_NAMES.contains(&rest.as_str()) { Name::Unused } else { Name::Unknown };
+    let Some(&metric) = known.metrics.get(&rest) else {
+        let percentile = |word: &str| word.strip_prefix('p').is_some_and(|of| of.parse::<f64>().is_ok());
+        let unused = words.iter().any(|word| has(&known.unused_words, word) || percentile(word));
+        return if unused || has(&known.unused_names, &rest) { Name::Unused } else { Name::Unknown };
     };
-    if name.starts_with("inter") && statistic == Statistic::Named {
+    if rest.starts_with("inter") && statistic == Statistic::Named {
         return Name::Unused;
     }
     let median = match statistic {
-        Statistic::Named => words.iter().any(|word| is(&MEDIAN, word)),
+        Statistic::Named => words.iter().any(|word| has(&known.medians, word)),
         other => other == Statistic::Median,
     };
     if median && !metric.is_time() {
@@ -157,14 +91,18 @@ pub fn of(text: &str, statistic: Statistic) -> Name {
     Name::Measured { metric, median, scale: scale(metric, unit.as_deref()) }
 }
 
+fn has(names: &[String], name: &str) -> bool {
+    names.iter().any(|known| known == name)
+}
+
 fn scale(metric: Metric, unit: Option<&str>) -> Result<f64, &'static str> {
     match (metric.is_time(), unit) {
         (true, None) => Err("it has no unit: expected ms or s"),
         (true, Some(unit)) => {
-            let known = TIMES.iter().find(|(name, _)| *name == unit);
-            known.map(|(_, scale)| *scale).ok_or("unknown unit: expected ms or s")
+            let known = reports().milliseconds.get(unit);
+            known.copied().ok_or("unknown unit: expected ms or s")
         }
-        (false, Some(unit)) if !RATES.contains(&unit) => {
+        (false, Some(unit)) if !has(&reports().rates, unit) => {
             Err("unknown unit: expected tokens or requests per second of the whole system")
         }
         (false, _) => Ok(1.0),
@@ -188,7 +126,7 @@ fn parts(text: &str) -> (Vec<String>, Option<String>) {
     // `Time per Output Token (excl. 1st token)` has no unit.
     let mut unit = Some(unit).filter(|unit| !unit.is_empty());
     if unit.is_none() && words.len() > 1 {
-        unit = words.pop_if(|last| TIMES.iter().any(|(name, _)| name == last));
+        unit = words.pop_if(|last| reports().milliseconds.contains_key(last));
     }
     (words, unit)
 }

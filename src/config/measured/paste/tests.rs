@@ -1,69 +1,9 @@
 use super::*;
 use crate::config::link;
 
-const VLLM: &str = "
-INFO 11-22 10:22:33 [core.py:58] Initial test run completed.
-100%|██████████| 320/320 [00:58<00:00,  5.44it/s]
-============ Serving Benchmark Result ============
-Successful requests:                     320
-Failed requests:                         0
-Maximum request concurrency:             16
-Benchmark duration (s):                  58.82
-Total input tokens:                      327680
-Total generated tokens:                  163840
-Request throughput (req/s):              5.44
-Output token throughput (tok/s):         2785.44
-Peak output token throughput (tok/s):    3100.00
-Peak concurrent requests:                32.00
-Total Token throughput (tok/s):          8356.32
----------------Time to First Token----------------
-Mean TTFT (ms):                          123.456
-Median TTFT (ms):                        118.02
-P99 TTFT (ms):                           201.33
------Time per Output Token (excl. 1st token)------
-Mean TPOT (ms):                          5.51
-Median TPOT (ms):                        5.49
-P99 TPOT (ms):                           6.02
----------------Inter-token Latency----------------
-Mean ITL (ms):                           5.50
-Median ITL (ms):                         5.41
-P99 ITL (ms):                            11.30
-==================================================
-";
-
-const SGLANG: &str = "
-============ Serving Benchmark Result ============
-Backend:                                 sglang
-Traffic request rate:                    inf
-Max request concurrency:                 16
-Successful requests:                     320
-Benchmark duration (s):                  58.82
-Total input tokens:                      327680
-Total input text tokens:                 327680
-Total generated tokens:                  163840
-Total generated tokens (retokenized):    163822
-Request throughput (req/s):              5.44
-Input token throughput (tok/s):          5570.88
-Output token throughput (tok/s):         2785.44
-Total token throughput (tok/s):          8356.32
-Concurrency:                             15.87
-Accept length:                           2.31
-----------------End-to-End Latency----------------
-Mean E2E Latency (ms):                   2939.1
-Median E2E Latency (ms):                 2933.0
----------------Time to First Token----------------
-Mean TTFT (ms):                          123.456
-Median TTFT (ms):                        118.02
-P99 TTFT (ms):                           201.33
------Time per Output Token (excl. 1st token)------
-Mean TPOT (ms):                          5.51
-Median TPOT (ms):                        5.49
----------------Inter-Token Latency----------------
-Mean ITL (ms):                           5.50
-P95 ITL (ms):                            9.50
-Max ITL (ms):                            21.50
-==================================================
-";
+/// What `vllm bench serve` and SGLang's bench_serving print.
+const VLLM: &str = include_str!("../../../../tests/data/vllm_report.txt");
+const SGLANG: &str = include_str!("../../../../tests/data/sglang_report.txt");
 
 const SAVED: &str = r#"{"date": "20261122-102233", "endpoint_type": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct",
  "num_prompts": 320, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 16, "duration": 58.82, "completed": 320,

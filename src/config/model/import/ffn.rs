@@ -2,24 +2,23 @@
 
 use serde_json::Value;
 
-use super::experts::{Experts, Shared};
-use super::family::{Family, Width};
+use super::family::{Experts, Family, Shared, Width};
 use super::fields::Fields;
 use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, HIDDEN, INTERMEDIATE, LAYERS, Limit, TOPK};
 use crate::config::model::{Dense, Ffn, Moe};
 
 /// The feed-forward part of every layer.
-pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<Ffn> {
+pub fn per_layer(fields: &mut Fields<'_>, family: &'static Family, layers: usize) -> Vec<Ffn> {
     let Some(experts) = experts_of(fields, family) else {
-        let key = family.experts.map_or(INTERMEDIATE.key, |experts| experts.dense);
+        let key = family.experts.as_ref().map_or(INTERMEDIATE.key, |experts| &experts.dense);
         return vec![Ffn::Dense(dense(fields, family, key)); layers];
     };
     let moe = Ffn::Moe(mixture(fields, family, experts));
     let sparse = sparse(fields, layers);
     let dense = match sparse.contains(&false) {
-        true => Ffn::Dense(dense(fields, family, experts.dense)),
+        true => Ffn::Dense(dense(fields, family, &experts.dense)),
         false => {
-            fields.skip(&[experts.dense]);
+            fields.skip(&[&experts.dense]);
             moe.clone()
         }
     };
@@ -27,18 +26,18 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec
 }
 
 /// The family's experts, unless this model has none (Gemma 4).
-fn experts_of(fields: &mut Fields<'_>, family: &Family) -> Option<&'static Experts> {
+fn experts_of(fields: &mut Fields<'_>, family: &'static Family) -> Option<&'static Experts> {
     let without = fields.flag("enable_moe_block") == Some(false);
     // Granite 4's small models have only the shared expert.
-    let experts = family.experts?;
-    if without || fields.get(experts.count).is_some_and(|count| *count == 0) {
-        fields.skip(&[experts.count, experts.topk, experts.width]);
+    let experts = family.experts.as_ref()?;
+    if without || fields.get(&experts.count).is_some_and(|count| *count == 0) {
+        fields.skip(&[&experts.count, &experts.topk, &experts.width]);
         return None;
     }
     Some(experts)
 }
 
-pub fn dense(fields: &mut Fields<'_>, family: &Family, key: &'static str) -> Dense {
+pub fn dense(fields: &mut Fields<'_>, family: &'static Family, key: &'static str) -> Dense {
     let ratio = if family.width == Width::Multiple { fields.get("expansion_ratio") } else { None };
     let intermediate = match family.width {
         Width::Multiple if fields.get(key).is_none() => {
@@ -51,9 +50,9 @@ pub fn dense(fields: &mut Fields<'_>, family: &Family, key: &'static str) -> Den
     Dense { intermediate, ungated: (!family.gated).then_some(true) }
 }
 
-pub fn mixture(fields: &mut Fields<'_>, family: &Family, experts: &Experts) -> Moe {
-    let intermediate = fields.count_as(experts.width, EXPERT_WIDTH);
-    let shared = match experts.shared {
+pub fn mixture(fields: &mut Fields<'_>, family: &'static Family, experts: &'static Experts) -> Moe {
+    let intermediate = fields.count_as(&experts.width, EXPERT_WIDTH);
+    let shared = match &experts.shared {
         Shared::None => 0,
         Shared::Width(key) | Shared::Gated(key) => fields.some_of(key, INTERMEDIATE),
         Shared::Count(key) => {
@@ -65,15 +64,15 @@ pub fn mixture(fields: &mut Fields<'_>, family: &Family, experts: &Experts) -> M
     };
     let gated = matches!(experts.shared, Shared::Gated(_));
     Moe {
-        experts: fields.count_as(experts.count, EXPERTS),
-        topk: fields.count_as(experts.topk, TOPK),
+        experts: fields.count_as(&experts.count, EXPERTS),
+        topk: fields.count_as(&experts.topk, TOPK),
         intermediate,
         shared: (shared > 0).then_some(shared),
         shared_gate: (gated && shared > 0).then_some(true),
         ungated: (!family.gated).then_some(true),
-        latent: experts.latent.and_then(|key| fields.optional_as(key, INTERMEDIATE)),
+        latent: experts.latent.as_ref().and_then(|key| fields.optional_as(key, INTERMEDIATE)),
         bias: experts.bias.then_some(true),
-        beside: experts.beside.then(|| dense(fields, family, experts.dense).intermediate),
+        beside: experts.beside.then(|| dense(fields, family, &experts.dense).intermediate),
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Fields<'a> {
     prefix: String,
     issues: Vec<Issue>,
     /// Keys read so far, whether present or not.
-    asked: RefCell<BTreeSet<String>>,
+    was_read: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Fields<'a> {
@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
 
     /// For an object inside another.
     pub fn within(object: &'a Value, prefix: String) -> Self {
-        Self { object, over: Vec::new(), prefix, issues: Vec::new(), asked: RefCell::default() }
+        Self { object, over: Vec::new(), prefix, issues: Vec::new(), was_read: RefCell::default() }
     }
 
     /// Takes over the findings of an inner object.
@@ -69,17 +69,17 @@ impl<'a> Fields<'a> {
 
     /// Marks keys as understood that have no effect here.
     pub fn skip(&self, keys: &[&str]) {
-        self.asked.borrow_mut().extend(keys.iter().map(|&key| key.to_owned()));
+        self.was_read.borrow_mut().extend(keys.iter().map(|&key| key.to_owned()));
     }
 
     /// Whether a key was read.
-    pub fn asked(&self, key: &str) -> bool {
-        self.asked.borrow().contains(key)
+    pub fn was_read(&self, key: &str) -> bool {
+        self.was_read.borrow().contains(key)
     }
 
     /// Whether a key with this prefix was read.
     pub fn asked_within(&self, path: &str) -> bool {
-        self.asked.borrow().iter().any(|key| key.starts_with(path))
+        self.was_read.borrow().iter().any(|key| key.starts_with(path))
     }
 
     /// A required whole number.

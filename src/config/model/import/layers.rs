@@ -27,7 +27,7 @@ pub enum LayerKind {
 }
 
 /// Every layer of the model, in order.
-pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
+pub fn read(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Vec<Layer> {
     match family.mixers {
         Mixers::Single => return single::layers(fields, family, hidden),
         Mixers::Listed => return uneven::layers(fields, family, hidden),
@@ -44,7 +44,7 @@ pub fn read(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer>
 }
 
 /// Falcon-H1: what stands side by side in a layer, one after the other.
-fn beside(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
+fn beside(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Vec<Layer> {
     let layers = fields.count(LAYERS) as usize;
     let mixer = Layer { attention: Some(Attention::Mamba(single::mamba(fields, hidden))), ffn: None };
     let attention = Some(Attention::Gqa(attention::heads(fields, family, hidden)));

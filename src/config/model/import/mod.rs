@@ -1,12 +1,8 @@
 //! Import of a Hugging Face `config.json`: an architecture, or the reason against it.
 
-mod aliases;
 mod attention;
-mod classic;
 mod context;
-mod decoders;
 mod encoder;
-mod experts;
 mod family;
 mod ffn;
 mod fields;
@@ -30,7 +26,7 @@ use crate::config::{Dtype, Field, Issue, excerpt, json};
 use crate::units::fixed;
 
 use super::{Blocks, Formats, Model, limits};
-use family::{Family, Mixers, PLAIN};
+use family::{Family, Mixers};
 use fields::Fields;
 use formats::Quantization;
 
@@ -80,26 +76,25 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
         let known = if listed.is_some() { "with" } else { "is not supported;" };
         one(format!("`model_type` {model_type} {known} {what}: not covered by this release"))
     };
-    let class = standard::class(listed.as_ref().unwrap_or(&PLAIN));
-    let mut standard = standard::standard(&top, text, listed.as_ref().unwrap_or(&PLAIN), &class)
+    let family = listed.unwrap_or(Family::plain());
+    let mut standard = standard::standard(&top, text, family)
         .map_err(|fault| one(format!("`model_type` {model_type}: {fault}")))?;
-    let mut uncovered = refusals::uncovered(&top, text, listed.as_ref());
+    let mut uncovered = refusals::uncovered(&top, text, listed);
     let quantization =
         formats::read(&top, text, separate.as_ref()).inspect_err(|reason| uncovered.push(reason.clone()));
     let (Ok(quantization), true) = (quantization, uncovered.is_empty()) else {
         return Err(refused(standard.rename(&uncovered.join(", "))));
     };
-    let family = match listed {
-        Some(family) => family,
-        None => unlisted::family(text).map_err(refused)?,
-    };
+    if listed.is_none() {
+        unlisted::check(text).map_err(refused)?;
+    }
     let mut fields = Fields::new(text, std::mem::take(&mut standard.over));
     for key in json::repeated(config_json) {
         fields.warn(format!("`{}` is given twice: the last one counts", excerpt(&key)));
     }
-    let mut model = architecture(&top, &mut fields, &family, &quantization);
-    family.names.iter().for_each(|(theirs, _)| fields.skip(&[theirs]));
-    let unread = keys::unread(&fields, family.idle);
+    let mut model = architecture(&top, &mut fields, family, &quantization);
+    family.names.values().flatten().for_each(|theirs| fields.skip(&[theirs]));
+    let unread = keys::unread(&fields, &family.idle);
     if model.is_some() && !unread.is_empty() {
         let what = unread.join(", ");
         fields.error(format!(
@@ -108,6 +103,8 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     }
     if let Some(model) = &mut model {
         model.objections().into_iter().for_each(|text| fields.error(text));
+        let kind = listed.map_or("decoder", |family| &family.model_type);
+        model.name = format!("{kind}, {} B parameters", fixed(model.parameters() / 1e9, 3));
         model.notes.extend(listed.is_none().then(|| unlisted::note(&model_type)));
     }
     let mut issues = fields.into_issues();
@@ -136,7 +133,7 @@ fn language_part(top: &Value) -> &Value {
         .unwrap_or(top)
 }
 
-fn family_of(top: &Value, text: &Value) -> Result<(String, Option<Family>), String> {
+fn family_of(top: &Value, text: &Value) -> Result<(String, Option<&'static Family>), String> {
     let given = [text, top].into_iter().find_map(|object| object["model_type"].as_str());
     let model_type =
         given.ok_or("`model_type` is missing: it names the architecture, for example \"llama\"")?;
@@ -155,7 +152,7 @@ fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
 fn architecture(
     top: &Value,
     fields: &mut Fields<'_>,
-    family: &Family,
+    family: &'static Family,
     quantization: &Quantization,
 ) -> Option<Model> {
     let hidden = fields.count(limits::HIDDEN);
@@ -197,6 +194,5 @@ fn architecture(
     if formats != Formats::usual(formats.weights, model.has_experts()) {
         model.checkpoints.push(formats);
     }
-    model.name = format!("{}, {} B parameters", family.model_type, fixed(model.parameters() / 1e9, 3));
     Some(model)
 }

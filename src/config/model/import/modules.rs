@@ -36,10 +36,10 @@ pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
             Mixers::Chunks => "feed_forward",
             _ => "mlp",
         };
-        match (&layer.ffn, family.experts) {
+        match (&layer.ffn, &family.experts) {
             (Some(Ffn::Dense(_)), _) => add(Class::Mlp, mlp, projections),
             (Some(Ffn::Moe(moe)), Some(experts)) => {
-                let (routed, shared) = experts.modules;
+                let (routed, shared) = &experts.modules;
                 let first = format!("{routed}.0");
                 // Mixtral's names.
                 let names: &[&str] =

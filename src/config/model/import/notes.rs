@@ -56,5 +56,5 @@ pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shap
         text["sparse_attention_config"].is_object().then(|| BLOCKS.to_owned()),
         blocks.map(results),
     ];
-    notes.into_iter().flatten().chain(family.notes.iter().map(|&note| note.to_owned())).collect()
+    notes.into_iter().flatten().chain(family.notes.iter().cloned()).collect()
 }

@@ -27,7 +27,7 @@ const KINDS: [(char, &str, SingleLayer); 4] = [
     ('E', "moe", SingleLayer::Experts),
 ];
 
-pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
+pub fn layers(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Vec<Layer> {
     let kinds = kinds(fields);
     // Only what the layers use is required.
     let mut of = |kind: SingleLayer| {
@@ -47,7 +47,7 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Laye
                 Layer { attention: None, ffn: Some(Ffn::Dense(mlp)) }
             }
             SingleLayer::Experts => {
-                let moe = family.experts.map(|experts| ffn::mixture(fields, family, experts));
+                let moe = family.experts.as_ref().map(|experts| ffn::mixture(fields, family, experts));
                 Layer { attention: None, ffn: moe.map(Ffn::Moe) }
             }
         }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::family::{Family, PLAIN};
 use super::keys;
 use crate::config::excerpt;
 
@@ -14,8 +13,8 @@ const NEEDED: [&str; 5] =
 const READ: [&str; 5] =
     ["num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings", "attention_bias"];
 
-/// Reads it as a plain decoder. Fails if required keys are missing, or others are not understood.
-pub fn family(text: &Value) -> Result<Family, String> {
+/// Whether it can be read as a plain decoder: not if required keys are missing, or others are not understood.
+pub fn check(text: &Value) -> Result<(), String> {
     let listed = |keys: Vec<String>| keys.join(", ");
     let missing: Vec<String> =
         NEEDED.iter().filter(|key| text[**key].is_null()).map(|key| format!("`{key}`")).collect();
@@ -30,11 +29,7 @@ pub fn family(text: &Value) -> Result<Family, String> {
         .filter(|(key, value)| !known(key, value))
         .map(|(key, _)| format!("`{}`", excerpt(key)))
         .collect();
-    if unknown.is_empty() {
-        Ok(Family { model_type: "decoder", ..PLAIN })
-    } else {
-        Err(format!("{} not understood", listed(unknown)))
-    }
+    if unknown.is_empty() { Ok(()) } else { Err(format!("{} not understood", listed(unknown))) }
 }
 
 /// The note for a model read this way.

@@ -9,7 +9,7 @@ use crate::units::{larger, smaller};
 
 /// Steps count as equal while sequences grow, on average, by at most one token in this many. The time of the middle
 /// step then gives the sum of their times to within 1e-5, if step times are smooth in sequence length.
-const ALIKE: u64 = 64;
+const TOKENS_PER_GROWTH: u64 = 64;
 /// The most steps taken together.
 const MOST: u64 = 63;
 
@@ -57,6 +57,8 @@ impl Replica<'_> {
         let steps = steps.min(begun_within(room, seconds));
         let last = decided + seconds * (steps - 1) as f64;
         self.pace = seconds;
+        let decoding: u32 = self.scheduled(0).map(|rank| rank.decoding).sum();
+        self.stream.send(decided + seconds, seconds, steps, decoding);
         self.joules += joules * steps as f64;
         self.steps += steps;
         (self.began, self.now, self.stages[0]) = (last, last + seconds, last + seconds);
@@ -117,7 +119,7 @@ impl Rank<'_> {
         if decoding.count == 0 {
             return MOST;
         }
-        odd(decoding.steps_for(decoding.mean_length() / ALIKE).min(decoding.steps_left()))
+        odd(decoding.steps_for(decoding.mean_length() / TOKENS_PER_GROWTH).min(decoding.steps_left()))
     }
 
     /// Schedules decoding as it will be `later` steps from now.

@@ -85,7 +85,7 @@ fn a_limit_is_compared_with_the_same_quantile_that_is_shown() {
     let p99 = metrics(&run).expect("requests").ttft.p99;
     let at = |limit: f64| {
         let slos = Slos { ttft_ms: Some(limit), percentile: Some(99.0), ..Slos::default() };
-        kept(&run, &slos)[0].at
+        limit_results(&run, &slos)[0].at
     };
     close(at(1000.0), p99);
     close(at(10.0), p99);

@@ -49,6 +49,8 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         admission_delay: f64::from(pick(0, 1)) * 0.01,
         admission_interval: f64::from(pick(0, 1)) * 0.005,
         admission_together: pick(0, 1) == 1,
+        // Times between tokens leave that queue out.
+        stream_interval: 0.0,
         output_delay: f64::from(pick(0, 1)) * 0.02,
     };
     let count = pick(1, 60) as usize;

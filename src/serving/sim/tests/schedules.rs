@@ -73,6 +73,19 @@ fn delays_add_to_what_the_client_sees() {
 }
 
 #[test]
+fn tokens_wait_for_those_of_earlier_steps_to_be_sent() {
+    // Four tokens a step take 1.6 s to send, a step 1 s: each step's wait 0.6 s longer.
+    let slow = Policy { stream_interval: 0.4, ..vllm(16, 4, 1 << 20) };
+    let (steps, outcome) = record(&slow, &[(4, 3); 4], &Arrivals::AtOnce);
+    assert_eq!(steps.len(), 3);
+    assert_eq!(firsts(&outcome), [1.0; 4]);
+    assert!(lasts(&outcome).iter().all(|last| (last - 4.2).abs() < 1e-12), "{outcome:?}");
+    // A client asks again when its last token has arrived.
+    let (_, outcome) = record(&slow, &[(4, 3); 8], &Arrivals::Closed { clients: 4 });
+    assert!(outcome.requests[4..].iter().all(|served| (served.arrival - 4.2).abs() < 1e-12));
+}
+
+#[test]
 fn the_receive_interval_delays_what_arrives_during_decode() {
     let arrivals = Arrivals::Times(vec![0.0, 1.5]);
     let lengths = [(4, 10), (4, 2)];

@@ -25,7 +25,7 @@ const ONCE: [Field; 13] = [
 const OF_MODEL: [Field; 4] = [Field::Weights, Field::Kv, Field::Drafted, Field::Accepted];
 
 /// Everything that a text states.
-pub(super) struct Said {
+pub(super) struct Parsed {
     pub link: Link,
     pub slos: Slos,
     pub find: Find,
@@ -42,7 +42,7 @@ pub(super) struct Said {
     pub is_new_model: bool,
 }
 
-impl Said {
+impl Parsed {
     /// Warns if something else was stated before.
     pub fn state(&mut self, field: Field, phrase: String) {
         let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));

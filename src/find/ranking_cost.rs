@@ -9,12 +9,12 @@ use crate::config::{Load, Setup, Slos};
 
 /// A cost that plans are compared by; those without a known price come last, by number of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Worth {
+pub enum RankingCost {
     Dollars(f64),
     Gpus(f64),
 }
 
-impl Worth {
+impl RankingCost {
     /// With this many replicas.
     pub fn of(setup: &Setup, replicas: u32) -> Self {
         let gpus = f64::from(setup.gpus_per_replica()) * f64::from(replicas);
@@ -86,15 +86,16 @@ impl RankedBy {
         self == Self::DollarsPerMillionOutput
     }
 
-    /// The rank of something that costs `worth` per hour, at this many output tokens per second.
-    pub fn rank(self, worth: Worth, tokens_per_s: f64) -> Worth {
-        if self.is_of_job() { worth.of_job(tokens_per_s) } else { worth }
+    /// The rank of something that costs `ranking_cost` per hour, at this many output tokens per second.
+    pub fn rank(self, ranking_cost: RankingCost, tokens_per_s: f64) -> RankingCost {
+        if self.is_of_job() { ranking_cost.of_job(tokens_per_s) } else { ranking_cost }
     }
 
     /// The rank of a plan.
-    pub fn rank_of(self, plan: &Plan) -> Worth {
-        let worth = plan.dollars_per_hour.map_or(Worth::Gpus(f64::from(plan.gpus)), Worth::Dollars);
-        self.rank(worth, plan.sustained_output_per_s)
+    pub fn rank_of(self, plan: &Plan) -> RankingCost {
+        let ranking_cost =
+            plan.dollars_per_hour.map_or(RankingCost::Gpus(f64::from(plan.gpus)), RankingCost::Dollars);
+        self.rank(ranking_cost, plan.sustained_output_per_s)
     }
 
     /// What dollars of a rank are for.
@@ -109,8 +110,21 @@ mod tests {
 
     #[test]
     fn plans_with_a_price_come_first_cheapest_first() {
-        let mut all = [Worth::Gpus(1.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Dollars(2.0)];
+        let mut all = [
+            RankingCost::Gpus(1.0),
+            RankingCost::Dollars(9.0),
+            RankingCost::Gpus(0.5),
+            RankingCost::Dollars(2.0),
+        ];
         all.sort_by(|a, b| a.order(*b));
-        assert_eq!(all, [Worth::Dollars(2.0), Worth::Dollars(9.0), Worth::Gpus(0.5), Worth::Gpus(1.0)]);
+        assert_eq!(
+            all,
+            [
+                RankingCost::Dollars(2.0),
+                RankingCost::Dollars(9.0),
+                RankingCost::Gpus(0.5),
+                RankingCost::Gpus(1.0)
+            ]
+        );
     }
 }

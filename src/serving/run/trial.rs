@@ -5,7 +5,7 @@
 //! and others are nearly done. Clients behave like that if they start slowly, so that those who start add little to
 //! those who return.
 
-use super::{How, Run, Runner};
+use super::{Run, RunOptions, Runner};
 use crate::calibration::Factors;
 use crate::config::{Issue, Load, Setup, Start};
 use crate::serving::sim::{Served, Stats};
@@ -14,15 +14,29 @@ use crate::serving::sim::{Served, Stats};
 /// start are then at most a quarter of those who return, and most of a run is still at full load.
 const BEGIN: f64 = 4.0;
 
+/// Mean seconds of a run's requests.
+struct Answers {
+    ttft: f64,
+    e2e: f64,
+}
+
 impl Runner {
-    /// One run of `load` over this many replicas of the same layout, by [`Self::apart`]: step times do not depend on their
+    /// One run of `load` over this many replicas of the same layout, by [`Self::for_trial`]: step times do not depend on their
     /// number. If arrivals exceed capacity, capacity is the rate served in this run. It has no timeline and no intervals
     /// between tokens.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        self.corrected(&self.apart(replicas, load)?, load, true)
+        self.corrected(&self.for_trial(replicas, load)?, load, true)
+    }
+
+    /// A trial to show: if arrivals exceed capacity, that of these replicas is in it.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn shown_trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
+        Ok(self.with_capacity(self.trial(replicas, load)?, replicas))
     }
 
     /// The setup of a trial. Clients and users of sessions that must meet limits start one after another; a stated
@@ -30,21 +44,37 @@ impl Runner {
     ///
     /// # Errors
     /// As [`Self::run`].
-    /// As [`Self::run`].
-    pub fn apart(&self, replicas: u32, load: Load) -> Result<Setup, Issue> {
+    pub fn for_trial(&self, replicas: u32, load: Load) -> Result<Setup, Issue> {
         let setup = Setup { replicas, ..self.setup.clone() };
-        if !self.starts_apart(load) || load.amount() < 2.0 {
+        if !self.ramps_clients(load) || load.amount() < 2.0 {
             return Ok(setup);
         }
-        let how = How { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
-        let served = self.filled(&setup, load, how).map_err(|error| self.issue(load, &error))?;
-        let answer = Stats::of(served.outcome.requests.iter().map(Served::e2e)).map_or(0.0, |e2e| e2e.mean);
         let think = if matches!(load, Load::Sessions(_)) { setup.workload.turns.think_s } else { 0.0 };
-        Ok(setup.under(|workload| workload.start = Start::Ramp((BEGIN * (answer + think)).ceil())))
+        let ramped = |answer: f64| {
+            setup.under(|workload| workload.start = Start::Ramp((BEGIN * (answer + think)).ceil()))
+        };
+        let at_once = self.answers(&setup, load)?;
+        let ramp = ramped(at_once.e2e);
+        if at_once.ttft < at_once.e2e / 2.0 {
+            return Ok(ramp);
+        }
+        // Prompts that meet in one queue may wait far longer than those of clients who started slowly. Spread over such
+        // an interval, early ones would be done before late ones start.
+        Ok(ramped(self.answers(&ramp, load)?.e2e.min(at_once.e2e)))
+    }
+
+    /// Mean times in a run by physics alone.
+    fn answers(&self, setup: &Setup, load: Load) -> Result<Answers, Issue> {
+        let options = RunOptions { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
+        let served = self.filled(setup, load, options).map_err(|error| self.issue(load, &error))?;
+        let mean = |of: fn(&Served) -> f64| {
+            Stats::of(served.outcome.requests.iter().map(of)).map_or(0.0, |times| times.mean)
+        };
+        Ok(Answers { ttft: mean(Served::ttft), e2e: mean(Served::e2e) })
     }
 
     /// Whether several clients or users of such a load start differently in a trial than in the setup.
-    pub fn starts_apart(&self, load: Load) -> bool {
+    pub fn ramps_clients(&self, load: Load) -> bool {
         let is_test = self.setup.workload.start != Start::AtOnce || self.setup.workload.requests.is_some();
         let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));
         of_users && !is_test && self.setup.workload.slos.limits().next().is_some()

@@ -2,7 +2,7 @@
 
 use super::apply::Rest;
 use super::flags::{Flag, of_words};
-use super::yaml::Around;
+use super::yaml::ManifestFacts;
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, SpecSheet};
 
@@ -29,9 +29,9 @@ const IDLE: [&str; 14] = [
 
 impl Rest {
     /// Each replica of a manifest runs the command.
-    pub fn around(&mut self, scenario: &mut Scenario, around: &Around) {
-        scenario.replicas = scenario.replicas.saturating_mul(around.replicas.unwrap_or(1).max(1));
-        let Some(name) = &around.gpu else { return };
+    pub fn apply_manifest(&mut self, scenario: &mut Scenario, manifest: &ManifestFacts) {
+        scenario.replicas = scenario.replicas.saturating_mul(manifest.replicas.unwrap_or(1).max(1));
+        let Some(name) = &manifest.gpu else { return };
         match catalog().gpu_named(name) {
             Some(gpu) if gpu.id == scenario.gpu => {}
             Some(gpu) => {
