@@ -114,11 +114,17 @@ fn unusable_runs_are_named_and_the_rest_used() {
 fn a_run_that_contradicts_the_others_is_called_out() {
     let off = json!({"concurrency": 16, "measured": {"mean_tpot_ms": 40.0}});
     let prediction = predict(&[slower(1.0), slower(1.02), off]);
-    assert!(
-        prediction.issues.iter().any(|issue| issue.text.contains("contradicts")),
-        "{:?}",
-        prediction.issues
-    );
+    let called = |prediction: &Prediction, text: &str| {
+        let called = prediction.issues.iter().filter(|issue| issue.text.contains(text)).count();
+        assert!(called > 0, "{text}: {:?}", prediction.issues);
+    };
+    called(&prediction, "contradicts the others");
+    let [little, much] = [(8, 500, 25), (32, 2500, 35)].map(|(clients, ttft, tpot)| {
+        json!({"concurrency": clients, "measured": {"mean_ttft_ms": ttft, "mean_tpot_ms": tpot}})
+    });
+    let two = predict_link("v=1&m=qwen3-32b&tp=2", &[little, much]);
+    called(&two, "contradicts the other: ");
+    called(&two, "measure both again");
 }
 
 #[test]

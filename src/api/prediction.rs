@@ -22,7 +22,7 @@ use crate::serving::{Report, answer, plan_among};
 /// A scenario as given, and the issues found.
 #[derive(Debug, Clone, Default)]
 pub struct ParsedScenario {
-    /// `None` if nothing could be read.
+    /// `None` if a part could not be read.
     pub link: Option<Link>,
     /// `None` if there are errors.
     pub setup: Option<Setup>,
@@ -55,7 +55,7 @@ pub struct Options {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Prediction {
-    /// The fragment of a link to the scenario as understood; empty if none could be read.
+    /// The fragment of a link to the scenario as understood; empty if a part could not be read.
     pub link: String,
     /// Issues with the input and notes on the answer; includes the issues of `report`.
     pub issues: Vec<Issue>,
@@ -121,7 +121,9 @@ impl ParsedScenario {
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, found) = checked.unwrap_or_default();
         // A value that could not be read has its default in the scenario, which is not what was meant.
-        let setup = setup.filter(|_| !issues.iter().any(Issue::is_error));
+        let is_read = !issues.iter().any(Issue::is_error);
+        let setup = setup.filter(|_| is_read);
+        link = link.filter(|_| is_read);
         // An unknown model name was already reported.
         let named = issues.iter().any(|issue| issue.field == Field::Model && issue.is_error());
         let again = |issue: &Issue| named && issue.field == Field::Model && issue.given.is_some();
@@ -301,6 +303,15 @@ mod tests {
         for whole in ["v=1", "{\"tp\": 2}"] {
             assert!(errors(&on(whole))[0].contains("leaves nothing open"));
         }
+    }
+
+    #[test]
+    fn an_answer_has_no_link_to_less_than_was_asked() {
+        for wrong in ["v=1&m=qwen3-32b&n=3&tp=2", "v=1&sp=-3", "v=1&isl=abc", r#"{"isl": "abc"}"#] {
+            assert_eq!(roofline(wrong).link, "", "{wrong}");
+        }
+        // What can be read but not served is kept, with its issue.
+        assert_eq!(roofline("v=1&st=0").link, "v=1&st=0");
     }
 
     #[test]

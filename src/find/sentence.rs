@@ -14,6 +14,7 @@ mod testing;
 mod words;
 
 use crate::config::link::{Find, Link};
+use crate::config::names::of_machine;
 use crate::config::{Field, Issue, Slos, excerpt};
 use parsed::Parsed;
 use words::{SEPARATORS, Unit, Words, whole_numbers};
@@ -102,9 +103,11 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
             || (!has_load && is_of_load(word))
     };
     let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
+    let machines: Vec<_> = lost.iter().flat_map(|phrase| phrase.split(' ')).filter_map(of_machine).collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
+        None if !machines.is_empty() => machines.join("; "),
         None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}", quoted(&numbers)),
         None if parsed.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
@@ -204,6 +207,7 @@ mod tests {
             ("1000 daily users each 20 requests/day", "not `1000 daily users`"),
             ("20 rps, 5.5 clients", "`5.5 clients`"),
             ("20 rps on h101", "`h101`"),
+            ("20 rps, aws p5.48xlarge", "p5.48xlarge has 8 x H100 SXM: choose h100-sxm"),
             ("20 requests", "`20 requests`"),
             ("20 rps, TTFT 1 parsec", "`1 parsec`"),
             ("several requests per second, TPOT 30 ms", "`several requests/second`"),

@@ -230,6 +230,12 @@ mod tests {
     }
 
     #[test]
+    fn one_token_is_one() {
+        let one = Workload { isl: crate::config::Lengths::Fixed(1), osl: 1, ..Workload::default() };
+        assert_eq!(lengths(&one), "1 token in, 1 out");
+    }
+
+    #[test]
     fn a_day_is_told_by_its_rates() {
         assert_eq!(day(&["0.5", "12", "3"]), "3 rates, 0.5 to 12 requests/s");
         assert_eq!(day(&["x"]), "1 rates");

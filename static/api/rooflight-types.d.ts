@@ -973,7 +973,7 @@ export type Power = {
 
 /** The scenario as understood, all issues, and the answer if there is one. */
 export type Prediction = {
-  /** The fragment of a link to the scenario as understood; empty if none could be read. */
+  /** The fragment of a link to the scenario as understood; empty if a part could not be read. */
   link: string;
   /** Issues with the input and notes on the answer; includes the issues of `report`. */
   issues: Array<Issue>;

@@ -41,6 +41,11 @@ function frameTest(name, { frame: of = {}, more = () => "", ...options }, body) 
   });
 }
 
+frameTest("a frame of a search names the configuration that it shows", { frame: { fragment: `${link}&f=all` } }, async ({ inside }) => {
+  await settled(inside);
+  assert.match(await inside.locator("h1.about").textContent(), /^Qwen3-32B on 2 × H200 SXM, vLLM: /);
+});
+
 for (const sandbox of ['sandbox="allow-scripts"', ""]) {
   frameTest(`a frame ${sandbox ? "without" : "with"} an origin predicts, and tells`, { frame: { sandbox } }, async ({ page, inside, last, until }) => {
     await settled(inside);

@@ -1,6 +1,6 @@
 //! Files of a model, and traces.
 
-use super::{Folder, error_fields, report, run, said};
+use super::{Folder, error_fields, report, run, said, text};
 
 const CONFIG: &str = r#"{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
     "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072}"#;
@@ -47,6 +47,9 @@ fn a_trace_is_replayed() {
     );
     let (code, output) = run(&["v=1", "--roofline", "--trace", &folder.path("good.csv")]);
     assert_eq!((code, &report(&output)["report"]["run"]["requests"]), (0, &50.into()));
+    let (_, table) = run(&["v=1", "--roofline", "--format", "table", "--trace", &folder.path("good.csv")]);
+    let table = text(&table);
+    assert!(table.lines().next().is_some_and(|line| line.ends_with(": the trace")), "{table}");
     let (code, output) = run(&["v=1", "--roofline", "--trace", &folder.path("bad.csv")]);
     assert_eq!((code, error_fields(&output)), (2, vec!["trace".to_owned()]));
     assert_eq!(run(&["v=1", "--trace", &folder.path("none.csv")]).0, 1);

@@ -68,6 +68,18 @@ fn a_badge_has_the_three_numbers() {
 }
 
 #[test]
+fn a_table_says_what_its_cost_is_of() {
+    let table = |link: &str| text(&run(&[link, "--roofline", "--format", "table"]).1);
+    for (link, said) in [
+        ("v=1&m=qwen3-8b&g=mi300x", "No price is known"),
+        ("v=1&g=l4&w=fp8&r=1", "tok/s, the output while requests arrive."),
+    ] {
+        assert!(table(link).contains(said), "{}", table(link));
+    }
+    assert!(text(&run(&["list", "gpus"]).1).contains("T4 (no engine has known kernels for it)"));
+}
+
+#[test]
 fn the_catalogs_are_listed() {
     for (what, id) in [("models", "qwen3-32b"), ("gpus", "h100-sxm"), ("engines", "vllm")] {
         let (code, json) = run(&["list", what, "--format", "json"]);

@@ -1,6 +1,7 @@
 //! Lists the catalogs: everything in JSON and CSV, a selection in the table.
 
 use rooflight::api::{engines, gpus, models};
+use rooflight::config::catalog::catalog;
 use rooflight::find::in_columns;
 use rooflight::units::{Dollars, count};
 use serde::Serialize;
@@ -30,7 +31,9 @@ pub fn listed(what: Catalog, format: Format) -> serde_json::Result<String> {
                 let memory = text(of.memory.map(|of| of.print().to_string()));
                 let bandwidth = text(of.bandwidth.map(|of| of.print().to_string()));
                 let price = text(of.price.map(|Dollars(price)| count(price)));
-                [of.id.clone(), of.name.clone(), memory, bandwidth, price]
+                let served = catalog().gpu(&of.id).is_none_or(|gpu| catalog().is_served(gpu));
+                let unserved = if served { "" } else { " (no engine has known kernels for it)" };
+                [of.id.clone(), format!("{}{unserved}", of.name), memory, bandwidth, price]
             };
             shown(&gpus(), format, ["id", "name", "memory", "bandwidth", "$/h"], row)
         }

@@ -6,6 +6,7 @@ use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::find::in_columns;
 use rooflight::serving::table::Tables;
 use rooflight::study::words::{demand, title};
+use rooflight::units::count;
 
 use super::console::{csv_line, line};
 
@@ -13,6 +14,8 @@ use super::console::{csv_line, line};
 pub struct Answered {
     pub setup: Option<Setup>,
     pub prediction: Prediction,
+    /// Whether it replays a trace in place of the setup's load.
+    traced: bool,
 }
 
 impl Answered {
@@ -24,7 +27,8 @@ impl Answered {
         ask: impl Fn(&Rows) -> Result<Efficiencies, Failure>,
     ) -> Self {
         let asked = ParsedScenario::with(text, options);
-        Self { setup: asked.setup.clone(), prediction: asked.predict_among(options, tables, ask) }
+        let (setup, traced) = (asked.setup.clone(), options.trace.is_some());
+        Self { setup, traced, prediction: asked.predict_among(options, tables, ask) }
     }
 
     /// Title, figures and link.
@@ -37,16 +41,29 @@ impl Answered {
         };
         let rows: Vec<_> = figures(self.prediction.report.as_ref()).into_iter().filter_map(row).collect();
         // The load is named even where all of it is the default, which the link leaves out.
-        let headed =
-            |setup: &Setup| format!("{} {}: {}", title(setup), setup.engine.version, demand(&setup.workload));
+        let headed = |setup: &Setup| {
+            let asked = if self.traced { "the trace".into() } else { demand(&setup.workload) };
+            format!("{} {}: {asked}", title(setup), setup.engine.version)
+        };
         let mut lines: Vec<String> = self.setup.iter().map(headed).collect();
         lines.push(String::new());
         if !rows.is_empty() {
             lines.extend(in_columns(["figure", "predicted", "80 % of measurements"], rows));
+            lines.extend(self.of_cost());
             lines.push(String::new());
         }
         lines.push(self.prediction.link.clone());
         lines.join("\n")
+    }
+
+    /// What the cost is of, or why there is none.
+    fn of_cost(&self) -> Option<String> {
+        let (setup, headline) = (self.setup.as_ref()?, self.prediction.report.as_ref()?.headline.as_ref()?);
+        if setup.price.is_none() {
+            return Some("No price is known: set one (`price`) for the cost.".into());
+        }
+        let [lasting, whole] = [headline.sustained_output_per_s, headline.output_per_s].map(count);
+        (lasting != whole).then(|| format!("Cost is at {lasting} tok/s, the output while requests arrive."))
     }
 
     /// A row under [`csv_head`].

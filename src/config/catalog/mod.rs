@@ -179,6 +179,11 @@ impl Catalog {
         self.gpus.gpus.iter().find(|gpu| gpu.id == id)
     }
 
+    /// Whether an engine has known kernels for it.
+    pub fn is_served(&self, gpu: &Gpu) -> bool {
+        self.engines.engines.iter().any(|engine| engine.kernels_on(gpu.arch).is_some())
+    }
+
     pub fn engine(&self, id: &str) -> Option<&Engine> {
         self.engines.engines.iter().find(|engine| engine.id == id)
     }

@@ -3,6 +3,7 @@
 use crate::config::catalog::Catalog;
 use crate::config::inputs;
 use crate::config::issue::{excerpt, nearest};
+use crate::config::names::of_machine;
 use crate::config::{Engine, Field, Gpu, Issue, Model, ModelChoice};
 
 pub fn model<'a>(
@@ -60,7 +61,10 @@ pub fn gpu<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Optio
                 let text = format!("`{}` may be {} or {last}: choose one", excerpt(id), others.join(", "));
                 Issue::error(Field::Gpu, text).with_given(id)
             }
-            _ => unknown(Field::Gpu, "GPU", id, catalog.gpus.gpus.iter().map(|gpu| &*gpu.id)),
+            _ => match of_machine(id) {
+                Some(text) => Issue::error(Field::Gpu, text).with_given(id),
+                None => unknown(Field::Gpu, "GPU", id, catalog.gpus.gpus.iter().map(|gpu| &*gpu.id)),
+            },
         });
     }
     found

@@ -51,7 +51,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
-        if catalog.engines.engines.iter().all(|engine| engine.kernels_on(gpu.arch).is_none()) {
+        if !catalog.is_served(gpu) {
             let text =
                 format!("no engine has known kernels for {} ({:?}): choose another GPU", gpu.name, gpu.arch);
             issues.push(Issue::error(Field::Gpu, text));

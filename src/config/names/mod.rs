@@ -6,6 +6,7 @@
 
 mod apply;
 mod gpus;
+mod machines;
 mod rules;
 mod search;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use words::Name;
 
 pub use apply::settle;
 pub use gpus::gpu_id;
+pub use machines::of_machine;
 pub use search::{begins_name, popularity, rank, search, short_name};
 
 /// A published name, resolved.

@@ -291,8 +291,15 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, KnownRun)]) -> Vec<(u
             let tails = calibration.outliers.tails;
             observation.weight = (tails + 1.0) / (tails + of_noise / noise);
             if away.abs() > CONTRADICTS * (spread + noise).sqrt() {
+                let (others, suggest, then) = match all.len() {
+                    // Either may be at fault, and both are reported.
+                    2 => {
+                        ("the other", "it suggests", "measure both again, and leave out the one that changes")
+                    }
+                    _ => ("the others", "they suggest", "measure it again, or leave it out"),
+                };
                 let text = format!(
-                    "contradicts the others: its {} is {} {} than they suggest, so it counts less",
+                    "contradicts {others}: its {} is {} {} than {suggest}, so it counts less; {then}",
                     observation.metric.name(),
                     percent((away.exp() - 1.0).abs()),
                     if away > 0.0 { "higher" } else { "lower" },

@@ -181,12 +181,20 @@ pub fn of_gpu(gpu: &Gpu) -> String {
     facts.extend(gpu.bandwidth().ok().map(|bandwidth| bandwidth.print().to_string()));
     facts.extend(gpu.peak(Dtype::Bf16).ok().map(|peak| format!("BF16 {}", peak.print())));
     facts.extend(gpu.dollars_per_hour.0.map(|price| format!("{} per hour", Dollars(price).print())));
+    facts.extend((!catalog().is_served(gpu)).then(|| "no engine has known kernels for it".into()));
     facts.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gpu_without_kernels_says_so() {
+        let facts = |id| of_gpu(catalog().gpu(id).expect("in the catalog"));
+        assert!(facts("t4").ends_with("no engine has known kernels for it"), "{}", facts("t4"));
+        assert!(!facts("l4").contains("no engine"), "{}", facts("l4"));
+    }
 
     #[test]
     fn presets_read() {

@@ -59,7 +59,7 @@ pub fn Inputs() -> impl IntoView {
         <button
             type="button" class="action configure" data-testid="configure" aria-expanded="false"
         >
-            <span>{move || state.form.with(in_words)}</span>
+            <span>{move || state.form.with(|form| in_words(form, state.finding.get()))}</span>
         </button>
         <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             {issue_list("link-issues".into(), elsewhere)}
@@ -87,7 +87,7 @@ fn system(state: State) -> AnyView {
 }
 
 /// `Qwen3-32B on 2 x H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.
-fn in_words(form: &Form) -> String {
+fn in_words(form: &Form, finding: bool) -> String {
     let scenario = form.scenario();
     let workload = &scenario.workload;
     let name = scenario.model.record().map_or(scenario.model.id(), |model| &model.name);
@@ -98,8 +98,8 @@ fn in_words(form: &Form) -> String {
     let hours = form.hours();
     let load = if hours.is_empty() { words::load(workload.load) } else { words::day(&hours) };
     let gpus = scenario.gpus();
-    // In Find mode the hardware is to be found.
-    if form.find().is_some() {
+    // In Find mode the hardware is to be found; a frame shows the form's.
+    if finding {
         return format!("{model}: {load}, {prompt} in, {output} out");
     }
     format!("{model} on {gpus} × {gpu}, {engine}: {load}, {prompt} in, {output} out")

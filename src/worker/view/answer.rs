@@ -3,7 +3,7 @@
 use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
 use crate::chart::{Chart, Roofline, not_shown, summary};
-use crate::config::{Measured, Metric, Setup};
+use crate::config::{Field, Measured, Metric, Setup};
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, deviations, print};
 use crate::serving::report::{Basis, Headline};
@@ -34,7 +34,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
     }
 }
 
-/// The available headline numbers: no TPOT for a single token, no cost without a price.
+/// The available headline numbers: no TPOT for a single token; without a price, where to enter it.
 fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Measured) -> Vec<Reading> {
     let run = report.run.as_ref();
     let spread = |stats: Option<Stats>| stats.map(percentiles).unwrap_or_default();
@@ -100,7 +100,8 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
             band: between(of_cost, |value| Dollars(value).print()),
             spread: lasting(headline),
             ..reading("cost", dollars.0, dollars.print())
-        }),
+        })
+        .or_else(|| setup.price.is_none().then(no_price)),
         power.map(|power| Reading {
             band: between(watts(power), |value| Watts(value).print()),
             spread: if power.measured { String::new() } else { "estimated from other GPUs".into() },
@@ -126,6 +127,11 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         _ => "",
     };
     all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
+}
+
+fn no_price() -> Reading {
+    let spread = format!("no price known: enter it as {}", Field::Price.input().label);
+    Reading { id: "cost".into(), value: f64::NAN, number: "–".into(), spread, ..Reading::default() }
 }
 
 /// The output that cost is for, where that of the whole run is another: at a rate the last answers take longer.
