@@ -16,7 +16,7 @@ fn unknown_architectures_are_refused_by_name() {
     );
     assert_eq!(
         one(json!({"architectures": ["Qwen3ForSequenceClassification"]})),
-        "`architectures` is Qwen3ForSequenceClassification: only models that generate text are supported"
+        "`model_type` qwen3 with `architectures` Qwen3ForSequenceClassification: only models that generate text are supported"
     );
     assert!(one(json!({"hidden_act": "gelu"})).contains("gelu activation"));
     assert!(one(json!({"num_experts": 64})).contains("mixture of experts (`num_experts` 64)"));

@@ -101,7 +101,9 @@ fn encoders_are_refused_by_name() {
     let bert = json!({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_act": "gelu"});
     assert_eq!(
         refused(&changed(bert)),
-        ["`architectures` is BertForMaskedLM: only models that generate text are supported"]
+        [
+            "`model_type` bert with `architectures` BertForMaskedLM: only models that generate text are supported"
+        ]
     );
     let t5 = json!({"model_type": "t5", "is_encoder_decoder": true});
     assert_eq!(

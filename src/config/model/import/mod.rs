@@ -70,7 +70,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     let text = language_part(&top);
     let (model_type, listed) = family_of(&top, text).map_err(one)?;
     if let Some(reason) = refusals::no_text(&top) {
-        return Err(one(reason));
+        return Err(one(format!("`model_type` {model_type} with {reason}")));
     }
     let refused = |what: String| {
         let known = if listed.is_some() { "with" } else { "is not supported;" };

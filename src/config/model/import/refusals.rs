@@ -41,9 +41,8 @@ pub fn no_text(top: &Value) -> Option<String> {
     // The last is ChatGLM's.
     let generating = ["ForCausalLM", "ForConditionalGeneration", "LMHeadModel", "GLMModel"];
     let generates = generating.iter().any(|end| name.ends_with(end));
-    (!generates).then(|| {
-        format!("`architectures` is {}: only models that generate text are supported", excerpt(name))
-    })
+    (!generates)
+        .then(|| format!("`architectures` {}: only models that generate text are supported", excerpt(name)))
 }
 
 /// Kinds of sparse attention outside the family. Latent attention with an indexer is supported.
