@@ -1,12 +1,12 @@
 //! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
 //! * gpus.json and engines.json without sources and published peaks
-//! * families.json and reports.json without what is for readers
+//! * families.json, launch.json and reports.json without what is for readers
 //! * models.json without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
-//! * measured.txt, trained.rs and popular.rs: plain lists
+//! * machines.txt, measured.txt, trained.rs and popular.rs: plain lists
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("numbers.rs"),
         numbers(&constants).ok_or("constants.json: a constant has no number")?,
     )?;
-    for file in ["families.json", "reports.json"] {
+    for file in ["families.json", "launch.json", "reports.json"] {
         let mut records: Value = serde_json::from_str(&read(file)?)?;
         leave_out_remarks(&mut records);
         fs::write(out.join(file), records.to_string())?;
@@ -45,6 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let kernels: Value = serde_json::from_str(&read("measured.json")?)?;
     fs::write(out.join("measured.txt"), measured(&kernels).ok_or("measured.json: a record lacks a key")?)?;
     fs::write(out.join("trained.rs"), trained(&kernels).ok_or("measured.json: a family lists no GPUs")?)?;
+    let machines: Value = serde_json::from_str(&read("machines.json")?)?;
+    fs::write(
+        out.join("machines.txt"),
+        rented(&machines).ok_or("machines.json: a machine lacks its GPU or their number")?,
+    )?;
     let popular: Value = serde_json::from_str(&read("popular.json")?)?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
@@ -53,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// What records say for readers alone.
 fn leave_out_remarks(records: &mut Value) {
     if let Some(of) = records.as_object_mut() {
-        of.retain(|key, _| key != "source" && key != "about");
+        of.retain(|key, _| !["source", "sources", "about"].contains(&key.as_str()));
         of.values_mut().for_each(leave_out_remarks);
     }
 }
@@ -99,6 +104,13 @@ fn measured(all: &Value) -> Option<String> {
         )
     };
     let lines: Option<Vec<String>> = all["kernels"].as_array()?.iter().map(line).collect();
+    Some(lines?.join("\n"))
+}
+
+/// A line for each type of machine: its name, GPU and how many it has.
+fn rented(all: &Value) -> Option<String> {
+    let line = |of: &Value| Some(format!("{} {} {}", of[0].as_str()?, of[1].as_str()?, of[2].as_u64()?));
+    let lines: Option<Vec<String>> = all["machines"].as_array()?.iter().map(line).collect();
     Some(lines?.join("\n"))
 }
 

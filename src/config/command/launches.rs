@@ -4,34 +4,26 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::config::catalog::Sources;
 use crate::config::objects::from_json;
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Launches {
-    #[allow(dead_code, reason = "a test checks that every record cites one")]
-    sources: Sources,
     pub dynamo: Dynamo,
     pub engines: Vec<EngineLaunch>,
 }
 
 /// The release of Dynamo whose examples the manifests of pools follow.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Dynamo {
     pub version: String,
     /// With `{engine}` and `{version}`.
     pub image: String,
-    pub source: String,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct EngineLaunch {
     /// Its id in `engines.json`.
     pub engine: String,
-    pub source: String,
     /// Word sequences that start it; for a word with a path, its last component counts.
     pub programs: Vec<Vec<String>>,
     /// Images whose entry point starts it, by a part of their name.
@@ -46,8 +38,6 @@ pub struct EngineLaunch {
     pub host_cache: HostCacheSize,
     /// Arguments of a worker for prefill or decode; `None` if Dynamo has no example of it.
     pub dynamo: Option<DynamoWorker>,
-    /// Which release an issue or pull request of its repository is of.
-    pub threads: Option<Threads>,
 }
 
 /// What the number of data-parallel ranks counts.
@@ -64,7 +54,6 @@ pub enum DataParallel {
 
 /// How the size of the host's copy of the KV cache is given.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct HostCacheSize {
     pub unit: HostCacheUnit,
     /// The flag without which a size has no effect, and the flag of the size.
@@ -84,7 +73,6 @@ pub enum HostCacheUnit {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DynamoWorker {
     /// The flag before the model's name.
     pub model: String,
@@ -92,26 +80,10 @@ pub struct DynamoWorker {
     pub transfer: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Threads {
-    pub repository: String,
-    /// Oldest first.
-    pub releases: Vec<Release>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Release {
-    /// The first number after it.
-    pub from: u32,
-    pub version: String,
-}
-
 /// Separate from the catalogs: the page does not need it.
 pub fn launches() -> &'static Launches {
     static LAUNCHES: LazyLock<Launches> = LazyLock::new(|| {
-        let read = from_json(include_str!("../../../static/catalog/launch.json"));
+        let read = from_json(include_str!(concat!(env!("OUT_DIR"), "/launch.json")));
         read.unwrap_or_else(|fault| panic!("static/catalog/launch.json: {fault}: a test reads it"))
     });
     &LAUNCHES
@@ -136,5 +108,11 @@ mod tests {
         let engines = catalog().engines.engines.iter().map(|engine| engine.id.as_str()).collect();
         assert_eq!(ids(launches().engines.iter().map(|of| of.engine.as_str()).collect()), ids(engines));
         assert_eq!(launches().engines.len(), catalog().engines.engines.len());
+        let text = include_str!("../../../static/catalog/launch.json");
+        let file: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        for of in file["engines"].as_array().expect("a list").iter().chain([&file["dynamo"]]) {
+            let source = of["source"].as_str().expect("a source");
+            assert!(file["sources"][source]["url"].is_string(), "{source}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use super::catalog::catalog;
 use super::{Field, Issue, Scenario};
 
 pub use flags::{Flag, flags};
-pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, Release, Threads, launches};
+pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, launches};
 pub use settings::{Setting, setting};
 
 /// Reads the command in `text` into `onto`, replacing model and engine; workload and GPU stay. Arguments that are

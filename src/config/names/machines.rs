@@ -1,27 +1,21 @@
 //! Machines that clouds rent, where a GPU is meant: `p5.48xlarge`.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
-
 use crate::config::catalog::catalog;
-use crate::config::objects::from_json;
 
-/// `static/catalog/machines.json`: the name of a type, its GPU and how many it has, the source.
-#[derive(Deserialize)]
-struct Machines {
-    machines: Vec<(String, String, u32, String)>,
+/// A line for each type in `static/catalog/machines.json`: its name, GPU and how many it has.
+const MACHINES: &str = include_str!(concat!(env!("OUT_DIR"), "/machines.txt"));
+
+fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    MACHINES.lines().filter_map(|line| {
+        let (name, of) = line.split_once(' ')?;
+        let (gpu, count) = of.split_once(' ')?;
+        Some((name, gpu, count))
+    })
 }
-
-static MACHINES: LazyLock<Machines> = LazyLock::new(|| {
-    let read = from_json(include_str!("../../../static/catalog/machines.json"));
-    read.unwrap_or_else(|fault| panic!("static/catalog/machines.json: {fault}: a test reads it"))
-});
 
 /// Which GPUs a type of machine has: `p5.48xlarge has 8 x H100 SXM: choose h100-sxm`. `None` for other words.
 pub fn of_machine(text: &str) -> Option<String> {
-    let (name, id, gpus, _) =
-        MACHINES.machines.iter().find(|(name, ..)| name.eq_ignore_ascii_case(text.trim()))?;
+    let (name, id, gpus) = machines().find(|(name, ..)| name.eq_ignore_ascii_case(text.trim()))?;
     Some(format!("{name} has {gpus} x {}: choose {id}", catalog().gpu(id)?.name))
 }
 
@@ -33,8 +27,12 @@ mod tests {
     fn every_machine_has_a_known_gpu_and_a_source() {
         let text = include_str!("../../../static/catalog/machines.json");
         let file: serde_json::Value = serde_json::from_str(text).expect("JSON");
-        for (name, _, gpus, source) in &MACHINES.machines {
-            assert!(of_machine(name).is_some() && *gpus > 0, "{name}");
+        let listed = file["machines"].as_array().expect("a list");
+        assert_eq!(machines().count(), listed.len());
+        for of in listed {
+            let name = of[0].as_str().expect("a name");
+            assert!(of_machine(name).is_some() && of[2].as_u64() > Some(0), "{name}");
+            let source = of[3].as_str().expect("a source");
             assert!(file["sources"][source]["url"].is_string(), "{name}");
         }
         let said = of_machine("P5.48xlarge").expect("a type of machine");

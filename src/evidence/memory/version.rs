@@ -1,8 +1,36 @@
 //! The version of an engine whose log does not print it.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::StartCase;
 use crate::config::Version;
-use crate::config::command::{Release, Threads, launches};
+
+/// `static/catalog/threads.json`: which release an issue or pull request of an engine's repository is of.
+#[derive(Deserialize)]
+struct All {
+    threads: Vec<Threads>,
+}
+
+#[derive(Deserialize)]
+struct Threads {
+    repository: String,
+    /// Oldest first.
+    releases: Vec<Release>,
+}
+
+#[derive(Deserialize)]
+struct Release {
+    /// The first number after it.
+    from: u32,
+    version: String,
+}
+
+static ALL: LazyLock<All> = LazyLock::new(|| {
+    let read = serde_json::from_str(include_str!("../../../static/catalog/threads.json"));
+    read.unwrap_or_else(|fault| panic!("static/catalog/threads.json: {fault}"))
+});
 
 /// The version, and how it is known if the log does not print it; `None` if it cannot be told.
 pub fn version(case: &StartCase) -> Option<(Version, Option<String>)> {
@@ -17,8 +45,7 @@ pub fn version(case: &StartCase) -> Option<(Version, Option<String>)> {
         let number: u32 = number.split_whitespace().next()?.parse().ok()?;
         threads.releases.iter().rev().find(|release| number >= release.from)
     };
-    let Release { version, .. } =
-        launches().engines.iter().filter_map(|of| of.threads.as_ref()).find_map(of_repository)?;
+    let Release { version, .. } = ALL.threads.iter().find_map(of_repository)?;
     Some((version.as_str().into(), Some(format!("version {version}, from the thread's number"))))
 }
 
