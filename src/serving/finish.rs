@@ -204,9 +204,8 @@ impl Finisher<'_> {
         let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
         is_busy.then(|| {
             let text = format!(
-                "{}'s API server, counted as {} of its time for each request, admits at most {} requests/s to a \
-                 replica, however fast the GPUs are: use more replicas. Several API servers before one engine are \
-                 not simulated",
+                "{}'s API server is counted with {} per request, so a replica admits at most {} requests/s, however \
+                 fast its GPUs: use more replicas. Several API servers per engine are not simulated",
                 setup.engine.name,
                 each.print(),
                 count(1.0 / each.0),

@@ -42,7 +42,7 @@ fn controls(state: State) -> AnyView {
     let experts = scenario.has_experts();
     let degrees = DEGREES.into_iter().filter(|field| experts || !matches!(field, Field::Dp | Field::Ep));
     let of = |field| allowed(field, &find, &scenario);
-    let disaggregated = tick(Field::PrefillWorkers, &find, "", "all", "Try prefill and decode apart");
+    let disaggregated = tick(Field::PrefillWorkers, &find, "", "all", "Try separate prefill and decode");
     let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{disaggregated}</span>"));
     let most = tick(Field::Most, &find, "", "yes", "Find the largest load");
     let capacity =
