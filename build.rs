@@ -24,33 +24,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("models.json"), without_ids(&read("models.json")?))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
-    let constants: Value = serde_json::from_str(&read("constants.json")?)?;
+    let constants = parsed("constants.json")?;
     fs::write(
         out.join("numbers.rs"),
         numbers(&constants).ok_or("constants.json: a constant has no number")?,
     )?;
     for file in ["families.json", "launch.json", "reports.json"] {
-        let mut records: Value = serde_json::from_str(&read(file)?)?;
+        let mut records = parsed(file)?;
         leave_out_remarks(&mut records);
         fs::write(out.join(file), records.to_string())?;
     }
-    let lengths: Value = serde_json::from_str(&read("lengths.json")?)?;
+    let lengths = parsed("lengths.json")?;
     let quantiles = ["prompts", "outputs"].map(|of| lengths["sharegpt"][of].to_string());
     fs::write(out.join("share_gpt.rs"), format!("[&{}, &{}]", quantiles[0], quantiles[1]))?;
-    let presets: Value = serde_json::from_str(&read("presets.json")?)?;
+    let presets = parsed("presets.json")?;
     fs::write(
         out.join("workloads.rs"),
         workloads(&presets).ok_or("presets.json: a workload lacks a figure")?,
     )?;
-    let kernels: Value = serde_json::from_str(&read("measured.json")?)?;
+    let kernels = parsed("measured.json")?;
     fs::write(out.join("measured.txt"), measured(&kernels).ok_or("measured.json: a record lacks a key")?)?;
     fs::write(out.join("trained.rs"), trained(&kernels).ok_or("measured.json: a family lists no GPUs")?)?;
-    let machines: Value = serde_json::from_str(&read("machines.json")?)?;
+    let machines = parsed("machines.json")?;
     fs::write(
         out.join("machines.txt"),
-        rented(&machines).ok_or("machines.json: a machine lacks its GPU or their number")?,
+        machine_types(&machines).ok_or("machines.json: a machine lacks its GPU or their number")?,
     )?;
-    let popular: Value = serde_json::from_str(&read("popular.json")?)?;
+    let popular = parsed("popular.json")?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
 }
@@ -107,8 +107,8 @@ fn measured(all: &Value) -> Option<String> {
     Some(lines?.join("\n"))
 }
 
-/// A line for each type of machine: its name, GPU and how many it has.
-fn rented(all: &Value) -> Option<String> {
+/// A line for each machine type: name, GPU, and number of GPUs.
+fn machine_types(all: &Value) -> Option<String> {
     let line = |of: &Value| Some(format!("{} {} {}", of[0].as_str()?, of[1].as_str()?, of[2].as_u64()?));
     let lines: Option<Vec<String>> = all["machines"].as_array()?.iter().map(line).collect();
     Some(lines?.join("\n"))
@@ -136,6 +136,10 @@ fn workloads(presets: &Value) -> Option<String> {
     let shown = presets["workloads"].as_array()?.iter().filter(|of| of.get("short").is_some());
     let rows: Option<Vec<String>> = shown.map(row).collect();
     Some(format!("&[{}]", rows?.join(", ")))
+}
+
+fn parsed(file: &str) -> Result<Value, Box<dyn Error>> {
+    Ok(serde_json::from_str(&read(file)?)?)
 }
 
 fn read(file: &str) -> Result<String, String> {

@@ -105,7 +105,7 @@ pub struct HostTime {
     /// Tokenising a prompt, in µs per token.
     pub prompt_token_us: Figure,
     /// One token of one answer on its way from the scheduler to the client, in µs of the process that takes longest for it.
-    /// Hidden unless tokens come faster; `None` if no measured server came that far.
+    /// Only shows if the engine produces tokens faster; `None` if no measured server got that far.
     pub stream_us: Figure,
 }
 

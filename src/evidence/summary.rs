@@ -35,7 +35,6 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     let left = [&loops.all, batches, traces].into_iter().flat_map(|report| &report.skipped);
     let coverage = loops.all.calibrated.as_ref().map(|report| &report.coverage80);
     let covered = |metric: &Metric| Some(significant(coverage?.get(metric)?.covered, DIGITS));
-    let ranks = loops.ranks.as_ref();
     let points = [("loop", &loops.all), ("batch", batches), ("trace", traces)].into_iter().flat_map(
         |(kind, report)| report.compared.iter().map(move |case| point(kind, order(kind, report), case)),
     );
@@ -53,8 +52,8 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
         outside: outside.iter().flat_map(|(title, report)| of_kind(title, report)).collect(),
         kernels: kernels.iter().map(family).collect(),
         covered: LOOP.iter().filter_map(covered).collect(),
-        ranks: ranks.map(ranked).unwrap_or_default(),
-        reliability: ranks.map(reliability).unwrap_or_default(),
+        ranks: ranked(&loops.ranks),
+        reliability: reliability(&loops.ranks),
         skipped: by_reason(left),
         points: points.collect(),
     }

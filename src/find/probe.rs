@@ -107,8 +107,8 @@ pub enum Slice {
 const BEGIN: f64 = 1.3;
 /// Growth factor from a failing number of replicas to the next one tried.
 const GROWTH: f64 = 1.4;
-/// Up to so far above a limit, fewer replicas may still meet it: the percentiles of clients depend on how their prompts
-/// happen to meet, which differs by more than this from one number of clients to the next.
+/// A run this close above its limit does not rule out fewer replicas: how prompts happen to coincide moves a percentile
+/// by about as much from one number of clients to the next.
 const NEAR: f64 = 1.1;
 /// No more numbers of replicas than this are taken for near misses: each costs a run.
 const MOST_NEAR: usize = 6;
@@ -192,7 +192,7 @@ impl Probe {
         if meets_limits(&run) {
             self.high = Some((replicas, run));
         } else {
-            let is_near = words::excess(&self.miss(replicas, run)) < NEAR && self.near.len() < MOST_NEAR;
+            let is_near = self.miss(replicas, run) < NEAR && self.near.len() < MOST_NEAR;
             if is_near && !self.every {
                 self.near.push(replicas);
             } else {
@@ -229,14 +229,15 @@ impl Probe {
         (middle..high).find(is_open).or_else(|| (least..middle).rev().find(is_open))
     }
 
-    fn miss(&mut self, replicas: u32, run: Run) -> Broken {
+    /// Keeps a run that misses the limits, and returns by how much it does.
+    fn miss(&mut self, replicas: u32, run: Run) -> f64 {
         let broken = words::broken(&run, self.layout.setup.workload.load);
-        let excess = |broken: &Broken| words::excess(broken);
-        if self.nearest.as_ref().is_none_or(|(_, _, known)| excess(&broken) < excess(known)) {
+        let excess = words::excess(&broken);
+        if self.nearest.as_ref().is_none_or(|(_, _, known)| excess < words::excess(known)) {
             self.nearest = Some((replicas, run, broken.clone()));
         }
-        self.missed = Some((replicas, broken.clone()));
-        broken
+        self.missed = Some((replicas, broken));
+        excess
     }
 
     fn end(&mut self) -> Slice {

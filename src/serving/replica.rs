@@ -94,7 +94,7 @@ pub(super) fn frontend(host: &HostTime) -> Seconds {
     Seconds::from_micros(host.frontend_us.checked())
 }
 
-/// Time the server takes to send a token; none where its limit is not known.
+/// Time the server takes to send one token; zero if no limit was ever measured.
 fn streaming(host: &HostTime) -> Seconds {
     host.stream_us.0.map_or(Seconds::ZERO, Seconds::from_micros)
 }

@@ -81,7 +81,7 @@ pub fn print_loops(report: &LoopReport) {
     println!("\nup to 4 clients");
     group(&report.few_clients_by_engine);
     group(&report.few_clients_by_model_and_engine);
-    report.ranks.iter().for_each(print_ranks);
+    print_ranks(&report.ranks);
     println!();
     for one in &report.contradictions {
         println!("contradicts {}: {}", one.id, one.reasons.join("; "));

@@ -1,8 +1,8 @@
-//! Machines that clouds rent, where a GPU is meant: `p5.48xlarge`.
+//! Cloud machine types given in place of a GPU, such as `p5.48xlarge`.
 
 use crate::config::catalog::catalog;
 
-/// A line for each type in `static/catalog/machines.json`: its name, GPU and how many it has.
+/// A line for each machine type in `static/catalog/machines.json`: name, GPU, and number of GPUs.
 const MACHINES: &str = include_str!(concat!(env!("OUT_DIR"), "/machines.txt"));
 
 fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -13,7 +13,7 @@ fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
     })
 }
 
-/// Which GPUs a type of machine has: `p5.48xlarge has 8 x H100 SXM: choose h100-sxm`. `None` for other words.
+/// The GPUs of a machine type: `p5.48xlarge has 8 x H100 SXM: choose h100-sxm`. `None` for other words.
 pub fn of_machine(text: &str) -> Option<String> {
     let (name, id, gpus) = machines().find(|(name, ..)| name.eq_ignore_ascii_case(text.trim()))?;
     Some(format!("{name} has {gpus} x {}: choose {id}", catalog().gpu(id)?.name))

@@ -162,17 +162,17 @@ fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
 
 /// Compares a pair with the runs of both configurations left out.
 fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calibration) -> Vec<Ranked> {
-    let standings = pair.map(|(_, calibrated)| &calibrated.comparand);
+    let comparands = pair.map(|(_, calibrated)| &calibrated.comparand);
     let others = |known: &ConfigPoint| {
-        standings.iter().all(|comparand| !LeaveOut::Configuration.is_of(&comparand.point, known))
+        comparands.iter().all(|comparand| !LeaveOut::Configuration.is_of(&comparand.point, known))
     };
-    let versus = calibration.versus(standings, &[], others);
+    let versus = calibration.versus(comparands, &[], others);
     let of_metric = |metric: Metric| {
         let [a, b] = pair.map(|(case, _)| case);
         let ratio = |one: Option<f64>, other: Option<f64>| Some((other? / one?).ln());
         let physics = ratio(metric.of(a.physics.as_ref()?), metric.of(b.physics.as_ref()?))?;
         let measured = ratio(metric.of(&a.measured), metric.of(&b.measured))?;
-        let [one, other] = standings.map(|comparand| figure(comparand, metric));
+        let [one, other] = comparands.map(|comparand| figure(comparand, metric));
         Some(Ranked { difference, metric, first: versus.lower([one?, other?]), physics, measured })
     };
     METRICS.into_iter().filter_map(of_metric).filter(|one| one.measured != 0.0).collect()

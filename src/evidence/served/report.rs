@@ -35,9 +35,8 @@ pub struct LoopReport {
     /// Inferred launch settings with their number of cases, and the errors of all other cases.
     pub inferred: BTreeMap<String, usize>,
     pub without_inferred: Metrics,
-    /// Which of two is faster; `None` without calibration.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<Ranks>,
+    /// Which of two is faster.
+    pub ranks: Ranks,
 }
 
 /// The reports of all kinds.
@@ -126,7 +125,7 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
         errors(metrics, all.compared.iter().filter(|case| !ids.contains(case.id.as_str())))
     };
     LoopReport {
-        ranks: Some(Ranks::of(&all.compared, shipped())),
+        ranks: Ranks::of(&all.compared, shipped()),
         few_clients: errors(metrics, few()),
         by_concurrency: grouped(metrics, all.compared.iter(), |case| case.concurrency.unwrap_or_default()),
         few_clients_by_model: grouped(metrics, few(), |case| case.model.clone()),

@@ -145,26 +145,23 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
         load(most),
         ramped.unwrap_or_default()
     );
-    let confidence = confidently_within(points).filter(|confidence| *confidence < most);
-    let least = percent(CONFIDENT);
-    let confidence = confidence.map(|confidence| {
-        format!(
-            "; the highest load on the curve with at least a {least} chance of that is {}",
-            load(confidence)
-        )
+    let safe = safely_within(points).filter(|safe| *safe < most);
+    let least = percent(SAFE);
+    let safe = safe.map(|safe| {
+        format!("; the highest load on the curve with at least a {least} chance of that is {}", load(safe))
     });
-    text + &confidence.unwrap_or_default() + "."
+    text + &safe.unwrap_or_default() + "."
 }
 
 /// Loads above this probability are considered safe, below its complement hopeless.
-const CONFIDENT: f64 = 0.9;
+const SAFE: f64 = 0.9;
 
-/// The largest load on the curve up to which all meet the limits with a probability of [`CONFIDENT`], in whole percent:
+/// The largest load on the curve up to which all meet the limits with a probability of [`SAFE`], in whole percent:
 /// the headline prints no more.
-fn confidently_within(points: &[Point]) -> Option<f64> {
-    let is_confident = |with: f64| (with * 100.0).round() >= CONFIDENT * 100.0;
-    let confident = points.iter().take_while(|point| chance_within_limits(point).is_some_and(is_confident));
-    confident.last().map(|point| point.load)
+fn safely_within(points: &[Point]) -> Option<f64> {
+    let is_safe = |with: f64| (with * 100.0).round() >= SAFE * 100.0;
+    let safe = points.iter().take_while(|point| chance_within_limits(point).is_some_and(is_safe));
+    safe.last().map(|point| point.load)
 }
 
 fn chance_within_limits(point: &Point) -> Option<f64> {
@@ -173,7 +170,7 @@ fn chance_within_limits(point: &Point) -> Option<f64> {
 
 /// The most informative load to measure: the one about as likely to meet the limits as to miss them.
 fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
-    let open = |with: f64| (1.0 - CONFIDENT..CONFIDENT).contains(&with);
+    let open = |with: f64| (1.0 - SAFE..SAFE).contains(&with);
     let known = points.iter().filter_map(|point| Some((point.load, chance_within_limits(point)?)));
     let (at, with) = known
         .filter(|(_, with)| open(*with))
