@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernels::{GemmChoice, GemmSource, KernelChoice, VariantChoice};
 use super::model::{Attention, GqaTrait, Model};
-use super::version_defaults::{OlderDeltaRules, OlderExperts};
+use super::version_defaults::{OlderDeltaRules, OlderExperts, UntunedExperts};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
 
@@ -190,13 +190,18 @@ pub struct Engine {
     /// Expert kernels that older versions used instead.
     #[serde(default)]
     pub older_experts: Vec<OlderExperts>,
+    /// Expert kernels that older versions did not tune.
+    #[serde(default)]
+    pub untuned_experts: Vec<UntunedExperts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_delta_rules: Option<OlderDeltaRules>,
     /// The versions in which the host still waited for the GPU in steps with prompts of delta rules, so that nothing was
     /// scheduled ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta_rules_wait: Option<OlderDeltaRules>,
-    /// This and the next field are set according to these records for the version that ran.
+    /// This and the next two fields are set according to these records for the version that ran.
+    #[serde(skip)]
+    pub untuned: Vec<UntunedExperts>,
     #[serde(skip)]
     pub computes_older_delta_rules: bool,
     #[serde(skip)]

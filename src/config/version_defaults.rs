@@ -51,6 +51,20 @@ pub struct OlderExperts {
     pub source: String,
 }
 
+/// A fused-MoE kernel that older versions ran with its default tiles where newer ones look up tuned ones.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UntunedExperts {
+    /// The first version that tunes it.
+    pub before: Version,
+    pub weights: Dtype,
+    pub kernel: KernelName<ExpertKernel>,
+    /// Mean rows per active expert from which the default tiles are too small.
+    pub rows: u32,
+    /// Its time there, as a multiple of the tuned kernel's.
+    pub times: Figure,
+}
+
 /// The end of an older way to compute delta rules. For `older_delta_rules`: rules with a decay per head read copies of
 /// queries, keys and values, and gates and output gates were projected separately from these unless the checkpoint
 /// joins them.
@@ -98,6 +112,12 @@ impl Engine {
                 choices.for_each(|choice| choice.moe.insert(0, kernel.clone()));
             }
         }
+    }
+
+    /// Runs the expert kernels untuned that `version` did not tune. A version without a number tunes all.
+    pub fn tune_experts_of(&mut self, version: &Version) {
+        let untuned = |record: &&UntunedExperts| version.is_numbered() && *version < record.before;
+        self.untuned = self.untuned_experts.iter().filter(untuned).cloned().collect();
     }
 
     /// Switches to the kernels around delta rules that `version` launched. A version without a number keeps the present ones.
@@ -153,6 +173,17 @@ mod tests {
             Some("vllm_fp8moe_deepgemm_deepgemmexperts")
         );
         assert_eq!([kernel("0.16.0", Dtype::Bf16), kernel("nightly", Dtype::Bf16)], [newest.clone(), newest]);
+    }
+
+    #[test]
+    fn older_sglang_does_not_tune_block_scaled_experts() {
+        let untuned = |version: &str| {
+            let mut sglang = catalog().engine("sglang").unwrap().clone();
+            sglang.tune_experts_of(&version.into());
+            sglang.untuned.len()
+        };
+        assert_eq!(["0.5.9", "0.5.10", "nightly"].map(untuned), [1, 0, 0]);
+        assert!(catalog().engine("sglang").unwrap().untuned.is_empty());
     }
 
     #[test]

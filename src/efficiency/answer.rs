@@ -15,6 +15,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The efficiency of a form of the kernel that takes `times` as long.
+    pub(super) fn stretched(self, times: f64) -> Self {
+        Self { ln_efficiency: self.ln_efficiency - times.ln() as f32, ..self }
+    }
+
     /// The efficiency of the whole call, if the model answered for a part of it.
     pub(super) fn with(self, added: Option<Added>) -> Self {
         let Some(Added { whole, alone, time }) = added else { return self };

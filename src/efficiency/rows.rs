@@ -39,6 +39,7 @@ struct CallRow {
     /// `None` if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
+    stretch: f64,
     added: Option<Added>,
 }
 
@@ -60,9 +61,10 @@ impl Rows {
                 row: Some((family, self.add(family, row))),
                 // What is added is of cold keys.
                 in_service: op.in_service(if added.is_some() { Bytes::ZERO } else { stored }, gpu, engine)?,
+                stretch: op.stretch(gpu, engine),
                 added,
             },
-            None => CallRow { row: None, in_service: Seconds::ZERO, added: None },
+            None => CallRow { row: None, in_service: Seconds::ZERO, stretch: 1.0, added: None },
         };
         self.calls.push(call);
         Ok(self.calls.len() - 1)
@@ -99,7 +101,7 @@ impl Rows {
             calls.push(match call.row {
                 None => CallAnswer::NONE,
                 Some((family, row)) => CallAnswer {
-                    answer: Some(answers.get(&family)?.get(row)?.with(call.added)),
+                    answer: Some(answers.get(&family)?.get(row)?.with(call.added).stretched(call.stretch)),
                     in_service: call.in_service,
                     seen: seen.get(&family).is_some_and(|&seen| seen),
                 },

@@ -68,6 +68,11 @@ pub trait Kernel {
         Ok(Seconds::from_micros(DeviceSpec::of(gpu)?.missed(stored.0, 1.0)))
     }
 
+    /// Its time as a multiple of the kernel that was measured, if the engine's version runs a slower form of it.
+    fn stretch(&self, _gpu: &Gpu, _engine: &Engine) -> f64 {
+        1.0
+    }
+
     /// Launches with other tiles, if candidates are known.
     fn candidates(&self, _gpu: &Gpu) -> Vec<Schedule> {
         Vec::new()

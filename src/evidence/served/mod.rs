@@ -83,6 +83,12 @@ impl ServedRun {
     /// Equal for runs of the same kernels: one table serves them all.
     pub fn table_key(&self) -> String {
         let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
+        let of_version = (
+            engine.graph_tokens,
+            engine.waits_for_delta_rules,
+            engine.computes_older_delta_rules,
+            !engine.untuned.is_empty(),
+        );
         let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
         let (moe, fused) = (self.launch.moe.as_deref().unwrap_or_default(), self.launch.all_reduce_fusion);
         let drafted = self.setup.workload.drafts.drafted;
@@ -90,10 +96,9 @@ impl ServedRun {
         let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
         let attention = choice.map(|choice| &choice.attention_decode);
         format!(
-            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted} {:?}",
+            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted} {of_version:?}",
             weights.id(),
             kv.id(),
-            (self.setup.engine.graph_tokens, self.setup.engine.waits_for_delta_rules)
         )
     }
 
@@ -190,6 +195,7 @@ pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
 fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) -> Setup {
     if let Some(version) = launch.built_like.as_ref().or(case.engine_version.as_ref()) {
         setup.engine.compute_delta_rules_of(version);
+        setup.engine.tune_experts_of(version);
         if launch.moe.is_none() {
             setup.engine.launch_experts_of(version);
         }

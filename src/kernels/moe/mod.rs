@@ -11,7 +11,7 @@ pub use vector::FAMILY;
 use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
 pub(super) use crate::config::catalog::numbers::moe::constants;
 use crate::config::kernels::ExpertKernel;
-use crate::config::{Dtype, Engine, Gpu, MissingFigure};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure, UntunedExperts};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
 use routing::TILE_ROWS;
@@ -112,6 +112,16 @@ impl Kernel for Moe {
         vector::of(self, launch)
     }
 
+    fn stretch(&self, gpu: &Gpu, engine: &Engine) -> f64 {
+        let named =
+            engine.kernels_on(gpu.arch).and_then(|choice| choice.moe(self.weights, self.tokens, self.ep));
+        let rows = self.load.pairs / self.load.touched.max(1.0);
+        let is_this = |one: &&UntunedExperts| {
+            one.weights == self.weights && Some(&one.kernel) == named && rows >= f64::from(one.rows)
+        };
+        engine.untuned.iter().find(is_this).and_then(|one| one.times.0).unwrap_or(1.0)
+    }
+
     fn closed_form(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         let choice = engine.kernels_on(gpu.arch);
         let named = choice.and_then(|choice| choice.moe(self.weights, self.tokens, self.ep)?.id());
@@ -192,6 +202,20 @@ mod tests {
 
     fn count_on_h100(moe: &Moe) -> Count {
         moe.count(catalog().gpu("h100-sxm").expect("in the catalog")).expect("complete")
+    }
+
+    #[test]
+    fn untuned_experts_are_slower_in_steps_with_many_tokens() {
+        let catalog = catalog();
+        let mut engine = catalog.engine("sglang").expect("in the catalog").clone();
+        let b200 = catalog.gpu("b200").expect("in the catalog");
+        let stretch = |engine: &Engine, tokens| {
+            Moe { weights: Dtype::Fp8Block, ..moe(tokens, 1) }.stretch(b200, engine)
+        };
+        assert_eq!(stretch(&engine, 8192), 1.0);
+        engine.tune_experts_of(&"0.5.9".into());
+        assert!(stretch(&engine, 8192) > 1.0);
+        assert_eq!(stretch(&engine, 64), 1.0);
     }
 
     #[test]
