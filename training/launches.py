@@ -226,7 +226,7 @@ def resolve(facts):
     common = dict(facts["inferencex"], length_range=[{"is": facts["length_range"]}])
     unrecorded, others = {}, {}
     for engine, defaults in facts["defaults"].items():
-        gpus = ["gb200", "h100-sxm", "h200-sxm", None]
+        gpus = ["b300", "gb200", "h100-sxm", "h200-sxm", None]
         unrecorded[engine] = launches([common, defaults], gpus=gpus, images=["ai-dynamo/", None])
         others[engine] = launches([facts["others_by_engine"][engine], facts["others"], defaults], gpus=gpus)
     drafts = facts["drafts"]

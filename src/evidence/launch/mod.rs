@@ -118,6 +118,8 @@ pub struct LaunchSettings {
     #[serde(default)]
     pub symmetric_memory: bool,
     pub graphs: Graphs,
+    /// What a launch without a graph takes on the host of this machine, as a multiple of the engine's time.
+    pub launch_times: Option<f64>,
     /// The largest batch with a CUDA graph of its own; larger ones run without.
     pub graph_batch: u32,
 

@@ -201,6 +201,8 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
         }
     }
     setup.engine.graph_tokens = launch.graph_tokens(case);
+    let eager = &mut setup.engine.host.eager_launch_us;
+    eager.0 = eager.0.map(|us| us * launch.launch_times.unwrap_or(1.0));
     if let Some(fused) = launch.all_reduce_fusion {
         setup.engine.norm_in_all_reduce = if fused { FusedNorms::All } else { FusedNorms::None };
     }
