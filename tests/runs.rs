@@ -128,6 +128,8 @@ fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
     // What is said to be served is served, and a fifth more is not.
     let at = |share: f64| setup("vllm", 1024, 128, Load::Rate(saturation.served_per_s * share), slos);
     assert_eq!(run(&at(0.9)).saturation, None);
+    let slightly = run(&at(1.04)).saturation;
+    assert!(slightly.is_some(), "a thousand requests do not show so small an overload by themselves");
     let beyond = run(&at(1.2)).saturation.expect("too many");
     assert!(
         (beyond.served_per_s / saturation.served_per_s - 1.0).abs() < 1e-12,

@@ -118,7 +118,7 @@ impl Runner {
     /// Errors of [`Runner::run`].
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let (run, calibrated) = self.calibrated_of(&self.setup, load)?;
-        Ok((self.with_capacity(run, self.setup.replicas), calibrated))
+        Ok((self.shown(run, load, self.setup.replicas), calibrated))
     }
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {

@@ -5,6 +5,7 @@
 //! it ([`Runner`]), and a [`Sweep`] picks the ones for a curve.
 
 mod calibrated;
+mod capacity;
 mod commands;
 mod count;
 mod lengths;
@@ -27,7 +28,7 @@ pub use report::{Point, PointBands, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::calibrated::calibration_of;
 use super::fit::clients_per_copy;
@@ -92,6 +93,8 @@ pub struct Runner {
     calibration: Option<&'static Calibration>,
     /// The visitor's measurements.
     own: Arc<[KnownRun]>,
+    /// Requests per second; computed when a run may exceed it.
+    capacity: OnceLock<Option<f64>>,
 }
 
 impl RunPlan {
@@ -150,7 +153,8 @@ impl RunPlan {
         let (trace, own) = (self.trace.clone(), self.own.clone());
         // The calibration has no runs with pools.
         let calibration = calibration_of(efficiencies).filter(|_| prefill.is_none());
-        Some(Runner { setup, policy, table, prefill, trace, calibration, own })
+        let capacity = OnceLock::new();
+        Some(Runner { setup, policy, table, prefill, trace, calibration, own, capacity })
     }
 }
 
@@ -179,21 +183,12 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
-        self.run_of(&self.setup, load)
+        Ok(self.shown(self.corrected(&self.setup, load, false)?, load, self.setup.replicas))
     }
 
-    fn run_of(&self, setup: &Setup, load: Load) -> Result<Run, Issue> {
-        Ok(self.with_capacity(self.corrected(setup, load, false)?, setup.replicas))
-    }
-
-    /// Adds the capacity of this many replicas to a saturated run of them.
-    fn with_capacity(&self, mut run: Run, replicas: u32) -> Run {
-        if let Some(saturation) = &mut run.saturation {
-            let share = f64::from(replicas) / f64::from(self.setup.replicas);
-            saturation.served_per_s = self.capacity().map_or(saturation.served_per_s, |all| all * share);
-            run.sustained_per_s = saturation.served_per_s.min(self.setup.requests_at(run.load));
-        }
-        run
+    /// The same without what only a run that is shown needs.
+    fn in_brief_under(&self, load: Load) -> Result<Run, Issue> {
+        Ok(self.within_capacity(self.corrected(&self.setup, load, true)?, load, self.setup.replicas))
     }
 
     /// One run at step times multiplied by `factors`.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::capacity::MOST_CLIENTS;
 use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
 use crate::config::{Field, Issue, Load};
@@ -10,7 +11,6 @@ use crate::units::significant;
 /// A curve over clients runs from one to this multiple of the load's, or at least this many.
 const BEYOND: u32 = 4;
 const LEAST_TOP: u32 = 64;
-const MOST_CLIENTS: u32 = 4096;
 /// Points of a curve over rates, as shares of capacity.
 const SHARES: [f64; 12] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2];
 /// Relative precision of the largest load.
@@ -90,7 +90,7 @@ impl Sweep {
         let Some((load, purpose)) = self.next_load() else { return Ok(false) };
         let run = match purpose {
             Purpose::Point => self.point(runner, load)?,
-            Purpose::Stated => runner.corrected(&runner.setup, load, true)?,
+            Purpose::Stated => runner.in_brief_under(load)?,
             Purpose::Ramped => runner.trial(runner.setup.replicas, load)?,
         };
         if purpose != Purpose::Ramped {
@@ -203,26 +203,6 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Runner {
-    /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate
-    /// TTFT grows without bound. `None` if nothing can be served.
-    pub fn capacity(&self) -> Option<f64> {
-        let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.workload.osl);
-        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
-        // One of the copies is simulated: a replica, or pools as a whole.
-        let copies = self.setup.copies();
-        let simulated =
-            of_rank.saturating_mul(self.policy.ranks).saturating_mul(self.setup.replicas / copies);
-        let slots = simulated.min(MOST_CLIENTS).saturating_mul(copies);
-        let load = if self.setup.workload.session().is_some() {
-            Load::Sessions(slots)
-        } else {
-            Load::Concurrency(slots)
-        };
-        // No think time while others could be served.
-        let busy = self.setup.under(|workload| workload.turns.think_s = 0.0);
-        Some(self.run_of(&busy, load).ok()?.metrics.requests_per_s)
-    }
-
     /// Rates up to just beyond capacity, and `rate` itself if within reach.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
         let Some(capacity) = self.capacity() else { return vec![rate] };

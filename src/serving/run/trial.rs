@@ -22,13 +22,14 @@ struct Answers {
 
 impl Runner {
     /// One run of `load` over this many replicas of the same layout, by [`Self::for_trial`]: step times do not depend on their
-    /// number. If arrivals exceed capacity, capacity is the rate served in this run. It has no timeline and no intervals
-    /// between tokens.
+    /// number. If its own queue shows that arrivals exceed capacity, capacity is the rate served in this run. It has no timeline and no
+    /// intervals between tokens.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        self.corrected(&self.for_trial(replicas, load)?, load, true)
+        let run = self.corrected(&self.for_trial(replicas, load)?, load, true)?;
+        Ok(self.within_capacity(run, load, replicas))
     }
 
     /// A trial to show: if arrivals exceed capacity, that of these replicas is in it.
@@ -36,7 +37,7 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn shown_trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        Ok(self.with_capacity(self.trial(replicas, load)?, replicas))
+        Ok(self.shown(self.trial(replicas, load)?, load, replicas))
     }
 
     /// The setup of a trial. Clients and users of sessions that must meet limits start one after another; a stated
