@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::floor::Floor;
 use super::{Run, RunOptions, Runner};
 use crate::calibration::{
     Band, Calibration, Comparand, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Support,
@@ -83,7 +84,7 @@ impl Spread {
         (first, all)
     }
 
-    fn each(&mut self) -> [Option<&mut Band>; 4] {
+    pub(super) fn each(&mut self) -> [Option<&mut Band>; 4] {
         [Some(&mut self.mean), self.p50.as_mut(), self.p90.as_mut(), self.p99.as_mut()]
     }
 }
@@ -148,6 +149,10 @@ impl Runner {
             false => None,
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
+        let bands = bands.map(|(mut bands, comparand)| {
+            Floor::of(setup).cut(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
+            (bands, comparand)
+        });
         let calibrated = bands.map(|(bands, comparand)| Calibrated {
             factors: posterior.factors(),
             bands,

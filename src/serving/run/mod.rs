@@ -8,6 +8,7 @@ mod calibrated;
 mod capacity;
 mod commands;
 mod count;
+mod floor;
 mod lengths;
 mod own;
 pub mod pools;

@@ -133,7 +133,7 @@ fn observe<E>(
 }
 
 /// Fraction of the ideal time below which a measurement is implausible; leaves room for rounding.
-const IMPOSSIBLE: f64 = 0.95;
+pub(super) const IMPOSSIBLE: f64 = 0.95;
 
 impl Runner {
     /// The run of the physics alone.

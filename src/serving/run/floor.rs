@@ -1,0 +1,84 @@
+//! Times that no measurement is below.
+
+use super::own::IMPOSSIBLE;
+use super::{Bands, Spread};
+use crate::calibration::Band;
+use crate::config::{Field, Setup};
+use crate::graph::Batch;
+use crate::kernels::Sequences;
+use crate::serving::step::ideal;
+
+/// The least seconds to a first token, and between tokens: of a request alone, with every kernel at its ideal. Zero where a figure is
+/// missing, and to the first token where prompts differ in length.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Floor {
+    ttft: f64,
+    tpot: f64,
+}
+
+impl Floor {
+    pub fn of(setup: &Setup) -> Self {
+        let (prompt, drafts) = (setup.mean_prompt() as u32, setup.workload.drafts);
+        let are_alike = setup.longest().0 == prompt;
+        let time = |new: u32, past: u32| {
+            let (new, past) = (u64::from(new), u64::from(past));
+            let batch = Batch::of(Sequences { count: 1, new, past }).pooling(new);
+            ideal(setup, &batch).map_or(0.0, |time| time.0 * IMPOSSIBLE)
+        };
+        let cached = setup.cached(prompt);
+        Self {
+            ttft: if are_alike { time(prompt.saturating_sub(cached).max(1), cached) } else { 0.0 },
+            tpot: time(1 + drafts.drafted, if are_alike { prompt } else { 1 }) / (1.0 + drafts.accepted),
+        }
+    }
+
+    /// The bands without what lies below; the limits' are of these fields.
+    pub fn cut(self, bands: &mut Bands, limits: impl Iterator<Item = Field>) {
+        bands.ttft.raise(self.ttft);
+        bands.tpot.iter_mut().for_each(|spread| spread.raise(self.tpot));
+        bands.e2e.raise(self.ttft);
+        for (band, field) in bands.limits.iter_mut().zip(limits) {
+            let least = match field {
+                Field::SloTtft => self.ttft,
+                Field::SloTpot => self.tpot,
+                _ => continue,
+            };
+            band.iter_mut().for_each(|band| raise(band, least));
+        }
+    }
+}
+
+impl Spread {
+    fn raise(&mut self, least: f64) {
+        self.each().into_iter().flatten().for_each(|band| raise(band, least));
+    }
+}
+
+/// A prediction below the floor, near the middle of its band, stays in it.
+fn raise(band: &mut Band, least: f64) {
+    band.low = band.low.max(least.min((band.low * band.high).sqrt()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Scenario, catalog, check};
+
+    #[test]
+    fn weights_are_read_and_prompts_multiplied() {
+        let setup = check(&Scenario::default(), catalog()).0.expect("sound");
+        let floor = Floor::of(&setup);
+        assert!(floor.tpot > 0.0 && floor.ttft > floor.tpot, "{floor:?}");
+        let spread = setup.under(|workload| workload.log_spread = [0.5, 0.5]);
+        assert_eq!(Floor::of(&spread).ttft, 0.0);
+    }
+
+    #[test]
+    fn only_low_ends_are_cut() {
+        let mut band = Band { low: 1.0, high: 16.0, noise_share: 0.5 };
+        raise(&mut band, 2.0);
+        assert_eq!([band.low, band.high], [2.0, 16.0]);
+        raise(&mut band, 100.0);
+        assert!((band.low - 32.0_f64.sqrt()).abs() < 1e-12);
+    }
+}
