@@ -287,6 +287,11 @@ impl Gpu {
         Ok(FlopsPerSecond(self.sm_count()? * self.clock_hz()? * self.tensor_rate(dtype)?))
     }
 
+    /// Peak of the FP32 pipes at the boost clock.
+    pub fn exact_peak(&self) -> Result<FlopsPerSecond, MissingFigure> {
+        Ok(FlopsPerSecond(self.sm_count()? * self.clock_hz()? * self.fma()? * 2.0))
+    }
+
     /// Bandwidth of the link to the other GPUs of the machine, per direction.
     pub fn link_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))

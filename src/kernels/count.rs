@@ -54,6 +54,8 @@ pub struct Count {
     pub math: Option<Dtype>,
     /// The part of `flops` in formats other than `math`, in blocks of several kernels.
     pub other_math: Vec<(Dtype, Flops)>,
+    /// FLOP in FP32, on the pipes beside the tensor cores.
+    pub exact: Flops,
     /// Every operand read once and every result written once.
     pub operands: Bytes,
     /// The part only in device memory before the launch: weights, cached KV.
@@ -90,6 +92,7 @@ impl Count {
             math => self.math = self.math.or(math),
         }
         self.flops += next.flops;
+        self.exact += next.exact;
         self.operands += next.operands;
         self.stored += next.stored;
         self.bytes += next.bytes;
@@ -109,9 +112,10 @@ impl Count {
 
     /// The time of all multiply-adds at the dense peaks of their formats.
     pub fn compute(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
-        let Some(math) = self.math else { return Ok(Seconds::ZERO) };
+        let exact = if self.exact > Flops::ZERO { self.exact / gpu.exact_peak()? } else { Seconds::ZERO };
+        let Some(math) = self.math else { return Ok(exact) };
         let others: Flops = self.other_math.iter().map(|(_, flops)| *flops).sum();
-        let mut time = (self.flops - others) / gpu.peak(math)?;
+        let mut time = exact + (self.flops - others) / gpu.peak(math)?;
         for &(math, flops) in &self.other_math {
             time += flops / gpu.peak(math)?;
         }

@@ -8,6 +8,7 @@ pub mod attention;
 pub mod collective;
 mod count;
 pub mod elementwise;
+mod exact;
 mod features;
 mod gemm;
 pub mod latent;
@@ -26,6 +27,7 @@ pub use attention::Attention;
 pub use collective::Collective;
 pub use count::{Count, Schedule};
 pub use elementwise::{Elementwise, ElementwiseKind};
+pub use exact::ExactGemm;
 pub use gemm::Gemm;
 pub use latent::{
     BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Reach, Scores, SparseModule,
@@ -37,6 +39,7 @@ pub use sequences::{Phase, Sequences, number, tokens};
 
 calls!(
     Gemm,
+    ExactGemm,
     Attention,
     Elementwise,
     Moe,

@@ -711,6 +711,8 @@ export type Moe = {
   latent?: number;
   /** Biases on the experts' projections. */
   bias?: boolean;
+  /** The router is computed in FP32. */
+  exact_router?: boolean;
   /** Width of a dense MLP parallel to the experts, whose output is added to theirs. */
   beside?: number;
 };

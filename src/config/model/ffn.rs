@@ -45,6 +45,9 @@ pub struct Moe {
     /// Biases on the experts' projections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<bool>,
+    /// The router is computed in FP32.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact_router: Option<bool>,
     /// Width of a dense MLP parallel to the experts, whose output is added to theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<u32>,

@@ -4,7 +4,7 @@ use super::{ACTIVATION_BYTES, Calls, ElementwiseKind};
 use crate::config::catalog::numbers::expert_exchange::constants;
 use crate::config::{Dtype, model};
 use crate::graph::{Block, Scope};
-use crate::kernels::{Collective, Moe, MoePart, Pool, Routing};
+use crate::kernels::{Collective, ExactGemm, Moe, MoePart, Pool, Routing};
 use crate::units::Bytes;
 
 impl Calls<'_> {
@@ -45,7 +45,11 @@ impl Calls<'_> {
             self.overlapped = false;
         }
         let experts = u64::from(moe.experts);
-        self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
+        if moe.exact_router == Some(true) && self.tokens > 0 {
+            self.add(of, "router", count, ExactGemm { m: self.tokens, n: experts, k: hidden });
+        } else {
+            self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
+        }
         self.element(of, "topk", count, ElementwiseKind::Sampling, experts);
         if moe.latent.is_some() {
             self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);

@@ -154,6 +154,8 @@ pub struct Experts {
     /// Width that tokens are projected to before the experts.
     pub latent: Option<String>,
     pub bias: bool,
+    /// The router is computed in FP32.
+    pub exact_router: bool,
     /// The MLP of `dense` runs parallel to the experts in every layer.
     pub beside: bool,
     /// Module names of a layer: of the routed experts, and of the shared ones.

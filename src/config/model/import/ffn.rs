@@ -72,6 +72,7 @@ pub fn mixture(fields: &mut Fields<'_>, family: &'static Family, experts: &'stat
         ungated: (!family.gated).then_some(true),
         latent: experts.latent.as_ref().and_then(|key| fields.optional_as(key, INTERMEDIATE)),
         bias: experts.bias.then_some(true),
+        exact_router: experts.exact_router.then_some(true),
         beside: experts.beside.then(|| dense(fields, family, &experts.dense).intermediate),
     }
 }
