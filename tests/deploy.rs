@@ -32,7 +32,7 @@ fn a_manifest_reads_back_with_all_replicas() {
     let text = manifest(&setup).expect("a manifest");
     let (read, issues) = command::read(&text, &Scenario::default()).expect("a command");
     let read = read.unwrap_or_else(|| panic!("{issues:?}"));
-    assert_eq!((read.tp, read.replicas), (setup.tp, setup.replicas));
+    assert_eq!((read.parallel.tp, read.replicas), (setup.parallel.tp, setup.replicas));
     assert_eq!(setup.replicas, 3);
 }
 
@@ -100,7 +100,7 @@ fn a_manifest_starts_what_was_predicted() {
         let (read, issues) = command::read(&text, &Scenario::default()).expect("a command");
         let read = read.unwrap_or_else(|| panic!("{issues:?}"));
         assert_eq!(
-            (read.tp, &*read.engine, read.model.id()),
+            (read.parallel.tp, &*read.engine, read.model.id()),
             (4, engine, "llama-3.3-70b-instruct"),
             "{text}"
         );

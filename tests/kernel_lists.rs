@@ -4,7 +4,7 @@
 mod flat;
 
 use rooflight::config::catalog::catalog;
-use rooflight::config::{Dtype, Field, Issue, ModelChoice, Scenario, Setup, check};
+use rooflight::config::{Dtype, Field, Issue, ModelChoice, Parallelism, Scenario, Setup, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::graph::{Block, Phase};
 use rooflight::latency::Provenance;
@@ -21,7 +21,7 @@ fn passes(id: &str) -> Vec<PassReport> {
             model: ModelChoice::Catalog(id.into()),
             gpu: "b300".into(),
             engine: engine.into(),
-            tp,
+            parallel: Parallelism { tp, ..Parallelism::NONE },
             ..Scenario::default()
         };
         check(&scenario, catalog()).0
@@ -47,7 +47,7 @@ fn older_versions_launch_more_around_delta_rules() {
             model: ModelChoice::Catalog(model.into()),
             gpu: "b200".into(),
             engine: "sglang".into(),
-            tp: 8,
+            parallel: Parallelism { tp: 8, ..Parallelism::NONE },
             ..Scenario::default()
         };
         let mut setup = check(&scenario, catalog()).0.expect("sound");
@@ -88,7 +88,7 @@ fn a_token_is_chosen_at_each_draft() {
 fn the_layer_that_drafts_is_listed() {
     let drafting = |model: &str| {
         let mut scenario = Scenario { model: ModelChoice::Catalog(model.into()), ..Scenario::default() };
-        (scenario.gpu, scenario.tp) = ("b200".into(), 8);
+        (scenario.gpu, scenario.parallel.tp) = ("b200".into(), 8);
         scenario.workload.drafts.drafted = 3;
         let (setup, issues) = check(&scenario, catalog());
         let lines = decode(passes_of(&setup.expect("sound")))
@@ -196,7 +196,7 @@ fn layers_without_a_measured_kernel_are_named() {
                     model: ModelChoice::Catalog(model.into()),
                     engine: engine.clone(),
                     gpu: gpu.into(),
-                    tp: 8,
+                    parallel: Parallelism { tp: 8, ..Parallelism::NONE },
                     weights,
                     ..Scenario::default()
                 };
@@ -226,9 +226,7 @@ fn a_norm_vanishes_only_into_an_all_reduce() {
         let scenario = Scenario {
             model: ModelChoice::Catalog("qwen3-30b-a3b".into()),
             engine: "trtllm".into(),
-            tp,
-            dp,
-            ep: tp * dp,
+            parallel: Parallelism { tp, pp: 1, dp, ep: tp * dp },
             ..Scenario::default()
         };
         let (setup, issues) = check(&scenario, catalog());

@@ -48,7 +48,8 @@ fn report(scenario: &Scenario) -> Report {
 fn a_machine_is_what_the_fastest_link_joins() {
     let machines = |gpu: &str, [tp, dp, pp]: [u32; 3]| {
         let scenario = scenario(|scenario| {
-            (scenario.tp, scenario.dp, scenario.pp, scenario.ep) = (tp, dp, pp, tp * dp);
+            (scenario.parallel.tp, scenario.parallel.dp, scenario.parallel.pp, scenario.parallel.ep) =
+                (tp, dp, pp, tp * dp);
             scenario.gpu = gpu.into();
         });
         let setup = sound(&scenario).0;
@@ -66,16 +67,16 @@ fn a_machine_is_what_the_fastest_link_joins() {
 
 #[test]
 fn the_network_is_said_to_be_specified_and_not_measured() {
-    let (_, issues) = sound(&scenario(|scenario| scenario.tp = 16));
+    let (_, issues) = sound(&scenario(|scenario| scenario.parallel.tp = 16));
     let issue = issues.iter().find(|issue| issue.field == Field::Tp).expect("a warning");
     assert!(!issue.is_error());
     for fact in ["TP 16 × PP 1", "8 H100 SXM", "50.0\u{a0}GB/s"] {
         assert!(issue.text.contains(fact), "{}", issue.text);
     }
     assert!(issue.text.ends_with("No multi-node communication was measured."), "{}", issue.text);
-    let (_, issues) = sound(&scenario(|scenario| (scenario.tp, scenario.pp) = (8, 2)));
+    let (_, issues) = sound(&scenario(|scenario| (scenario.parallel.tp, scenario.parallel.pp) = (8, 2)));
     assert!(issues.iter().any(|issue| issue.field == Field::Pp), "{issues:?}");
-    let (_, issues) = sound(&scenario(|scenario| scenario.tp = 8));
+    let (_, issues) = sound(&scenario(|scenario| scenario.parallel.tp = 8));
     assert!(issues.iter().all(|issue| !issue.text.contains("between nodes")), "{issues:?}");
 }
 
@@ -83,7 +84,7 @@ fn the_network_is_said_to_be_specified_and_not_measured() {
 fn without_a_figure_for_the_network_the_reason_is_given() {
     let wide = |gpu: &str, tp: u32| {
         scenario(|scenario| {
-            (scenario.gpu, scenario.tp) = (gpu.into(), tp);
+            (scenario.gpu, scenario.parallel.tp) = (gpu.into(), tp);
             scenario.model = ModelChoice::Catalog("llama-3.1-70b".into());
         })
     };
@@ -98,8 +99,10 @@ fn without_a_figure_for_the_network_the_reason_is_given() {
 fn the_prefill_gpu_without_a_network_is_named_and_a_rate_stands_in_for_it() {
     let mut apart = scenario(|scenario| {
         scenario.model = ModelChoice::Catalog("qwen3-32b".into());
-        (scenario.gpu, scenario.tp, scenario.workload.load) = ("h200-sxm".into(), 2, Load::Rate(2.0));
-        (scenario.prefill.workers, scenario.prefill.gpu, scenario.prefill.tp) = (1, Some("l40s".into()), 4);
+        (scenario.gpu, scenario.parallel.tp, scenario.workload.load) =
+            ("h200-sxm".into(), 2, Load::Rate(2.0));
+        (scenario.prefill.workers, scenario.prefill.gpu, scenario.prefill.parallel.tp) =
+            (1, Some("l40s".into()), 4);
     });
     let issues = plan(&sound(&apart).0).expect_err("no network");
     assert!(issues[0].field == Field::PrefillGpu && issues[0].text.contains("L40S"), "{issues:?}");
@@ -111,7 +114,7 @@ fn the_prefill_gpu_without_a_network_is_named_and_a_rate_stands_in_for_it() {
 fn exchanges(tp: u32, pp: u32) -> Vec<(&'static str, u64)> {
     let report = report(&scenario(|scenario| {
         scenario.gpu = "h200-sxm".into();
-        (scenario.tp, scenario.pp) = (tp, pp);
+        (scenario.parallel.tp, scenario.parallel.pp) = (tp, pp);
     }));
     let decode = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
     let all = decode.kernels.iter().filter(|line| line.block == Block::Communication);
@@ -135,7 +138,7 @@ fn stages_exchange_over_the_network_once_and_ranks_in_every_layer() {
 
 #[test]
 fn what_does_not_fit_one_machine_is_sent_to_a_second() {
-    let report = report(&scenario(|scenario| scenario.tp = 8));
+    let report = report(&scenario(|scenario| scenario.parallel.tp = 8));
     let text: Vec<&str> = report.issues.iter().map(|issue| issue.text.as_str()).collect();
     assert!(text.iter().any(|text| text.contains("PP 2 fits, over 2 machines.")), "{text:?}");
 }
@@ -145,7 +148,7 @@ fn beyond_eight_ranks_a_token_goes_only_to_the_ranks_of_its_experts() {
     let dispatch = |dp: u32| {
         let report = report(&scenario(|scenario| {
             (scenario.gpu, scenario.engine) = ("gb200".into(), "sglang".into());
-            (scenario.dp, scenario.ep) = (dp, dp);
+            (scenario.parallel.dp, scenario.parallel.ep) = (dp, dp);
             scenario.workload.load = Load::Concurrency(256 * dp);
         }));
         let pass = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("decodes").clone();

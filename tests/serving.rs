@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{
-    Dtype, Field, Lengths, Load, ModelChoice, Prefill, Scenario, Setup, Workload, check,
+    Dtype, Field, Lengths, Load, ModelChoice, Parallelism, Prefill, Scenario, Setup, Workload, check,
 };
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
 use rooflight::kernels::Family;
@@ -136,7 +136,7 @@ fn llama_8b_on_one_h100_by_hand() {
 #[test]
 fn mfu_counts_a_balanced_share_of_the_experts() {
     let asked = scenario("qwen3-30b-a3b", "h200-sxm", "vllm", 4000, 8, Load::Concurrency(16));
-    let asked = Scenario { tp: 8, ep: 8, ..asked };
+    let asked = Scenario { parallel: Parallelism { tp: 8, ep: 8, ..Parallelism::NONE }, ..asked };
     let report = report(&asked, -0.3);
     let (pass, peak) = (&report.passes[0], setup(&asked).gpu.peak(Dtype::Bf16).unwrap());
     let busiest: f64 = pass.kernels.iter().map(|line| line.flops.0 * line.count as f64).sum();
@@ -170,7 +170,8 @@ fn memory_parts_add_up_to_the_gpu_memory() {
     for engine in ENGINES {
         for (model, gpu, dp) in [("qwen3-8b", "h100-sxm", 1), ("deepseek-r1", "h200-sxm", 8)] {
             for load in [Load::Concurrency(16), Load::Concurrency(4000), Load::Rate(1.0), Load::Batch(4)] {
-                let asked = Scenario { dp, ep: dp, ..scenario(model, gpu, engine, 2048, 512, load) };
+                let parallel = Parallelism { dp, ep: dp, ..Parallelism::NONE };
+                let asked = Scenario { parallel, ..scenario(model, gpu, engine, 2048, 512, load) };
                 let report = report(&asked, -0.3);
                 let memory = report.memory;
                 assert!(!report.passes.is_empty(), "{engine} {model} {load:?}: {:?}", report.issues);
@@ -209,7 +210,7 @@ fn a_list_of_prompts_is_shared_out_over_the_replicas() {
 fn two_plans_of_a_setup_take_the_same_answers() {
     for model in ["llama-3.1-8b", "deepseek-r1", "nemotron-3-super-120b-a12b-fp8"] {
         let asked = scenario(model, "b200", "vllm", 512, 128, Load::Concurrency(8));
-        let asked = Scenario { tp: 8, ..asked };
+        let asked = Scenario { parallel: Parallelism { tp: 8, ..Parallelism::NONE }, ..asked };
         let (planned, rows) = plan(&setup(&asked)).unwrap();
         let answers = flat(&rows, -0.3);
         let (other, _) = plan(&setup(&asked)).unwrap();
@@ -290,8 +291,8 @@ proptest! {
 /// Llama-3.3-70B in FP8 on two prefill workers and one decode replica of four GPUs each.
 fn pools(load: Load) -> Scenario {
     let mut asked = scenario("llama-3.3-70b-instruct", "h100-sxm", "vllm", 2048, 256, load);
-    (asked.tp, asked.weights) = (4, Some(Dtype::Fp8));
-    asked.prefill = Prefill { workers: 2, tp: 4, ..Prefill::default() };
+    (asked.parallel.tp, asked.weights) = (4, Some(Dtype::Fp8));
+    asked.prefill = Prefill { workers: 2, parallel: asked.parallel, ..Prefill::default() };
     asked
 }
 
@@ -338,7 +339,7 @@ fn a_slow_way_of_the_kv_cache_costs_ttft_by_its_bytes() {
 #[test]
 fn pools_that_do_not_fit_say_which() {
     let mut asked = pools(Load::Concurrency(16));
-    asked.prefill.tp = 1;
+    asked.prefill.parallel.tp = 1;
     asked.weights = Some(Dtype::Bf16);
     let report = report(&asked, -0.3);
     assert!(report.headline.is_none());

@@ -61,7 +61,7 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
                 decoding_kv: (decoding * past) as f64,
                 drafted: drafted as f64,
             };
-            (direct, table.kernels(&vec![work; setup.dp as usize]).0)
+            (direct, table.kernels(&vec![work; setup.parallel.dp as usize]).0)
         })
         .collect()
 }
@@ -72,13 +72,13 @@ fn interpolation_is_within_a_hundredth() {
         setup(|_| ()),
         setup(|scenario| {
             scenario.model = rooflight::config::ModelChoice::Catalog("llama-3.1-70b".into());
-            (scenario.tp, scenario.gpu) = (8, "b200".into());
+            (scenario.parallel.tp, scenario.gpu) = (8, "b200".into());
         }),
         setup(|scenario| scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 }),
         // Drafted by a layer of its own.
         setup(|scenario| {
             scenario.model = rooflight::config::ModelChoice::Catalog("deepseek-r1".into());
-            (scenario.tp, scenario.gpu) = (8, "b200".into());
+            (scenario.parallel.tp, scenario.gpu) = (8, "b200".into());
             scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 };
         }),
     ];
@@ -142,7 +142,7 @@ fn the_experts_take_the_tokens_of_all_ranks() {
     let setup = setup(|scenario| {
         scenario.model = rooflight::config::ModelChoice::Catalog("deepseek-r1".into());
         scenario.gpu = "h200-sxm".into();
-        (scenario.tp, scenario.dp, scenario.ep) = (1, 16, 16);
+        (scenario.parallel.tp, scenario.parallel.dp, scenario.parallel.ep) = (1, 16, 16);
     });
     // Tokens that are no multiple of eight, as prompts hardly ever make.
     let (new, decoding, past) = (1001, 16, 1300);

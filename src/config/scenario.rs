@@ -2,7 +2,7 @@
 
 use super::catalog::catalog;
 use super::model::Size;
-use super::{Dtype, Measured, Model, SpecSheet, Workload};
+use super::{Dtype, Measured, Model, Parallelism, SpecSheet, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -53,11 +53,8 @@ pub struct Prefill {
     pub workers: u32,
     /// A GPU id; `None` for the decode GPU type.
     pub gpu: Option<String>,
-    /// Per worker, like the other degrees.
-    pub tp: u32,
-    pub pp: u32,
-    pub dp: u32,
-    pub ep: u32,
+    /// Of one worker.
+    pub parallel: Parallelism,
     /// `None` for that of the replicas.
     pub token_budget: Option<u32>,
     /// GB/s at which a GPU sends KV cache to a decode worker; `None` for the rate of its link or network.
@@ -71,10 +68,7 @@ impl Default for Prefill {
         Self {
             workers: 0,
             gpu: None,
-            tp: 1,
-            pp: 1,
-            dp: 1,
-            ep: 1,
+            parallel: Parallelism::NONE,
             token_budget: None,
             send_gb_per_s: None,
             send_us: None,
@@ -89,12 +83,7 @@ pub struct Scenario {
     /// Figures in place of that GPU's.
     pub spec: SpecSheet,
     pub engine: String,
-    pub tp: u32,
-    pub pp: u32,
-    /// Groups of `tp` GPUs that run attention for their own requests and share the experts.
-    pub dp: u32,
-    /// GPUs of a stage that the experts are distributed over; the remaining factor shards each expert.
-    pub ep: u32,
+    pub parallel: Parallelism,
     pub replicas: u32,
     pub prefill: Prefill,
     /// Format of the linear layers' weights; `None` is the model's published format.
@@ -107,16 +96,10 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// GPUs of one replica.
-    pub fn gpus_per_replica(&self) -> u64 {
-        [self.tp, self.dp, self.pp].map(u64::from).into_iter().fold(1, u64::saturating_mul)
-    }
-
     /// GPUs of all replicas and prefill workers.
-    pub fn gpus(&self) -> u64 {
-        let Prefill { workers, tp, pp, dp, .. } = self.prefill;
-        let prefill = [workers, tp, pp, dp].map(u64::from).into_iter().fold(1, u64::saturating_mul);
-        self.gpus_per_replica().saturating_mul(u64::from(self.replicas)).saturating_add(prefill)
+    pub fn gpus(&self) -> u32 {
+        let prefill = self.prefill.parallel.gpus().saturating_mul(self.prefill.workers);
+        self.parallel.gpus().saturating_mul(self.replicas).saturating_add(prefill)
     }
 
     /// Whether there are separate prefill workers.
@@ -160,10 +143,7 @@ impl Default for Scenario {
             gpu: "h100-sxm".into(),
             spec: SpecSheet::default(),
             engine: "vllm".into(),
-            tp: 1,
-            pp: 1,
-            dp: 1,
-            ep: 1,
+            parallel: Parallelism::NONE,
             replicas: 1,
             prefill: Prefill::default(),
             weights: None,

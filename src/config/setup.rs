@@ -1,7 +1,7 @@
 //! A scenario resolved against the catalogs: the input of the rest of the core.
 
 use super::model::{Blocks, Formats};
-use super::{Dtype, Engine, Field, Gpu, Issue, Lengths, MissingFigure, Model, Workload};
+use super::{Dtype, Engine, Field, Gpu, Issue, Lengths, MissingFigure, Model, Parallelism, Workload};
 
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,13 +9,7 @@ pub struct Setup {
     pub model: Model,
     pub gpu: Gpu,
     pub engine: Engine,
-    pub tp: u32,
-    pub pp: u32,
-    /// Attention data-parallel degree: groups of `tp` GPUs with separate requests that share the experts.
-    pub dp: u32,
-    /// Expert-parallel degree: GPUs of a stage that whole experts are distributed over; the rest of the stage
-    /// shards each expert.
-    pub ep: u32,
+    pub parallel: Parallelism,
     pub replicas: u32,
     /// The prefill workers, if the replicas only decode.
     pub prefill: Option<Box<PrefillPool>>,
@@ -87,11 +81,6 @@ impl Setup {
         Issue::error(field, missing.to_string())
     }
 
-    /// GPUs of one replica.
-    pub fn gpus_per_replica(&self) -> u32 {
-        self.tp * self.dp * self.pp
-    }
-
     /// Number of identical, independent parts of the system, one of which is simulated; pools count as one.
     pub fn copies(&self) -> u32 {
         if self.prefill.is_some() { 1 } else { self.replicas.max(1) }
@@ -100,13 +89,13 @@ impl Setup {
     /// GPUs of all replicas, and of the prefill workers, if any.
     pub fn gpus(&self) -> u32 {
         let prefill = self.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
-        self.gpus_per_replica() * self.replicas + prefill
+        self.parallel.gpus() * self.replicas + prefill
     }
 
     /// Dollars per hour for all of these, if every price is known.
     pub fn dollars_per_hour(&self) -> Option<f64> {
         let prefill = self.prefill.as_ref().map_or(Some(0.0), |pool| pool.setup.dollars_per_hour())?;
-        Some(self.price? * f64::from(self.gpus_per_replica() * self.replicas) + prefill)
+        Some(self.price? * f64::from(self.parallel.gpus() * self.replicas) + prefill)
     }
 
     /// The layer that drafts, if tokens are drafted.
@@ -114,24 +103,19 @@ impl Setup {
         (self.workload.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()
     }
 
-    /// GPUs of one stage: those that share its experts.
-    pub fn gpus_per_stage(&self) -> u32 {
-        self.tp * self.dp
-    }
-
     /// Nodes of one replica: as many whole stages per node as fit.
     pub fn nodes(&self) -> u32 {
-        let stage = self.gpus_per_stage();
+        let stage = self.parallel.gpus_per_stage();
         let own = self.gpu.in_one_node(stage);
-        stage.div_ceil(own.max(1)) * self.pp.div_ceil(self.stages_per_node())
+        stage.div_ceil(own.max(1)) * self.parallel.pp.div_ceil(self.stages_per_node())
     }
 
     /// Stages whose successor is on another node.
     pub fn crossings(&self) -> u32 {
-        self.pp.saturating_sub(1) / self.stages_per_node()
+        self.parallel.pp.saturating_sub(1) / self.stages_per_node()
     }
 
     fn stages_per_node(&self) -> u32 {
-        (self.gpu.link.domain / self.gpus_per_stage().max(1)).max(1)
+        (self.gpu.link.domain / self.parallel.gpus_per_stage().max(1)).max(1)
     }
 }

@@ -24,7 +24,7 @@ pub fn replicas(setup: &Setup) -> Result<String, String> {
         "ports": [{"containerPort": PORT}],
         // Loading the weights may take an hour.
         "readinessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10, "failureThreshold": 360},
-        "resources": {"limits": {resource(setup): setup.gpus_per_replica()}},
+        "resources": {"limits": {resource(setup): setup.parallel.gpus()}},
         "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
     });
     let volumes = json!([{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": SHARED_MEMORY}}]);
@@ -72,7 +72,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
             "componentType": "worker",
             "subComponentType": mode,
             "replicas": setup.replicas,
-            "resources": {"limits": {"gpu": setup.gpus_per_replica().to_string()}},
+            "resources": {"limits": {"gpu": setup.parallel.gpus().to_string()}},
             "sharedMemory": {"size": SHARED_MEMORY},
             "extraPodSpec": {"mainContainer": {
                 "image": image, "command": ["python3", "-m", format!("dynamo.{}", engine.id)], "args": args,
@@ -106,7 +106,7 @@ fn one_machine(setup: &Setup) -> Result<(), String> {
 }
 
 fn place(setup: &Setup) -> String {
-    let (replicas, gpus, gpu) = (setup.replicas, setup.gpus_per_replica(), &setup.gpu.name);
+    let (replicas, gpus, gpu) = (setup.replicas, setup.parallel.gpus(), &setup.gpu.name);
     format!("# {replicas} x {gpus} {gpu}: select the nodes by your cluster's GPU label.\n")
 }
 

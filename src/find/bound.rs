@@ -37,7 +37,7 @@ const REFINED: u32 = 3;
 pub fn lacks(setup: &Setup) -> Result<Option<Bytes>, Vec<Issue>> {
     let memory = memory_of(setup)?;
     let tokens = setup.longest_sequence() + f64::from(setup.workload.drafts.drafted);
-    let room = (memory.kv_tokens / f64::from(setup.dp)).floor();
+    let room = (memory.kv_tokens / f64::from(setup.parallel.dp)).floor();
     let lacking = memory.missing + memory.kv_per_token * (tokens - room).max(0.0);
     Ok((memory.kv_tokens < 1.0 || tokens > room).then_some(lacking))
 }
@@ -53,10 +53,14 @@ impl Bound {
         let time = |batch: &Batch| ideal(setup, batch).map(|time| time.0 * work.slack).map_err(missing);
         let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
         let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
-        let prefill =
-            time(&work.prompts(prompts, f64::from(setup.dp)))? * least_prefill / prompts.floor().max(1.0);
+        let prefill = time(&work.prompts(prompts, f64::from(setup.parallel.dp)))? * least_prefill
+            / prompts.floor().max(1.0);
         if work.steps <= 0.0 {
-            return Ok(Self { ttft, tpot: None, per_request: prefill / f64::from(setup.dp * setup.pp) });
+            return Ok(Self {
+                ttft,
+                tpot: None,
+                per_request: prefill / f64::from(setup.parallel.dp * setup.parallel.pp),
+            });
         }
         let decode = |size: f64| time(&work.decode(size, 0.0)).map(|time| time * least_decode);
         let alone = decode(1.0)?;
@@ -71,7 +75,9 @@ impl Bound {
                 Ok(alone * least_decode + prompts.max(0.0) * least_prefill)
             }
         };
-        let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.dp * setup.pp));
+        let each = |size: f64, step: f64| {
+            step * work.steps / (size * f64::from(setup.parallel.dp * setup.parallel.pp))
+        };
         // Time per request falls with the batch size: the smallest that breaks the limit bounds all that meet it.
         let (mut meets, mut size) = (0.0, 1.0);
         let mut taken = step(size)?;
@@ -187,8 +193,8 @@ impl RequestWork {
         let tokens_a_step = 1.0 + workload.drafts.accepted;
         let slots = f64::from(setup.max_seqs);
         let shares = setup.keeps_prefixes();
-        let held =
-            memory_of(setup).map_or(f64::INFINITY, |memory| memory.kv_tokens / length / f64::from(setup.dp));
+        let held = memory_of(setup)
+            .map_or(f64::INFINITY, |memory| memory.kv_tokens / length / f64::from(setup.parallel.dp));
         let most = if shares { slots } else { slots.min(held.max(1.0)) };
         let limit = workload.slos.tpot_ms.filter(|_| asks_most(setup));
         let limit = limit.map(|limit| limit * 1e-3 * tokens_a_step);
@@ -200,7 +206,7 @@ impl RequestWork {
             tokens_a_step,
             drafted: workload.drafts.drafted,
             most: most.floor().max(1.0),
-            ranks: f64::from(setup.dp),
+            ranks: f64::from(setup.parallel.dp),
             step_limit: limit,
             slack: if workload.varies() || workload.session().is_some() { constants().unequal } else { 1.0 },
         }

@@ -81,7 +81,7 @@ impl Estimate {
         let mut step = |batch: Batch| PlannedStep::new(setup, batch, &mut rows).ok();
         let together =
             (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs)).floor();
-        let prompts = (together, step(work.prompts(together, f64::from(setup.dp)))?);
+        let prompts = (together, step(work.prompts(together, f64::from(setup.parallel.dp)))?);
         let mixes = setup.engine.scheduler.batching != Batching::PrefillFirst;
         let mut decodes = Vec::new();
         if work.steps > 0.0 {
@@ -156,7 +156,7 @@ impl Estimate {
     /// At step times multiplied by `factors`.
     fn busiest(&self, setup: &Setup, times: &StepTimes, factors: Factors) -> Busiest {
         let prefill = times.prompts * factors.prefill / self.prompts.0;
-        let parts = f64::from(setup.dp * setup.pp);
+        let parts = f64::from(setup.parallel.dp * setup.parallel.pp);
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
         let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
         for (Decode { size, .. }, &DecodeTimes { alone, even, whole }) in

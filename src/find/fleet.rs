@@ -68,7 +68,7 @@ impl Fleet {
     /// Number of replicas of this layout that the fleet allows, possibly 0. A dollar budget excludes layouts
     /// without a price.
     pub fn replicas(&self, setup: &Setup) -> u32 {
-        let each = f64::from(setup.gpus_per_replica());
+        let each = f64::from(setup.parallel.gpus());
         let owned = match self.owned.get(&setup.gpu.id) {
             Some(count) => f64::from(*count),
             None if self.owned.is_empty() || self.bought.contains(&setup.gpu.id) => f64::INFINITY,
@@ -86,7 +86,7 @@ impl Fleet {
 
     /// What is missing for these replicas, the fewest that the bounds allow; a simulation may require more.
     pub(super) fn lacks(&self, setup: &Setup, least: u32) -> String {
-        let gpus = least.saturating_mul(setup.gpus_per_replica());
+        let gpus = least.saturating_mul(setup.parallel.gpus());
         let owned = match self.owned.get(&setup.gpu.id) {
             None if self.owned.is_empty() || self.bought.contains(&setup.gpu.id) => None,
             owned => Some(owned.copied().unwrap_or(0)),
@@ -119,7 +119,7 @@ impl Fleet {
         let parts = [Some(setup), setup.prefill.as_ref().map(|pool| &pool.setup)];
         let parts = || parts.into_iter().flatten();
         for Gpu { id, name, .. } in parts().map(|part| &part.gpu) {
-            let of = |part: &Setup| part.gpus_per_replica() * part.replicas;
+            let of = |part: &Setup| part.parallel.gpus() * part.replicas;
             let taken: u32 = parts().filter(|part| part.gpu.id == *id).map(of).sum();
             let is_free = self.owned.is_empty() || self.bought.contains(id);
             let owned = self.owned.get(id).copied().unwrap_or(if is_free { u32::MAX } else { 0 });

@@ -5,7 +5,7 @@ use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
 use crate::config::link::{Draft, Link, POOLED, VARIES};
-use crate::config::{Dtype, Field, Issue, Scenario, Setup, SpecSheet};
+use crate::config::{Dtype, Field, Issue, Parallelism, Scenario, Setup, SpecSheet};
 use crate::units::Order;
 
 /// Inputs with the values to try, as written in links.
@@ -100,16 +100,16 @@ impl Request {
     /// Skips layouts that duplicate another or are always refused; the checks report the rest.
     fn is_sensible(&self, scenario: &Scenario) -> bool {
         let open = |field: Field| self.open.contains(&field);
-        let stage = scenario.tp.saturating_mul(scenario.dp);
+        let Parallelism { tp, pp, dp, ep } = scenario.parallel;
         let domain = catalog().gpu(&scenario.gpu).map_or(u32::MAX, |gpu| gpu.link.domain);
         let experts = scenario.has_experts();
         // Layouts across machines only on request, because network communication was not measured.
-        let degrees = [(Field::Tp, scenario.tp), (Field::Pp, scenario.pp), (Field::Dp, scenario.dp)];
+        let degrees = [(Field::Tp, tp), (Field::Pp, pp), (Field::Dp, dp)];
         let wide = degrees.iter().any(|(field, degree)| open(*field) && *degree > 1);
-        let within = !wide || scenario.gpus_per_replica() <= u64::from(domain);
-        let dp = experts || scenario.dp == 1 || !open(Field::Dp);
+        let within = !wide || scenario.parallel.gpus() <= domain;
+        let dp = experts || dp == 1 || !open(Field::Dp);
         // Experts are distributed over the whole stage or not at all, unless stated.
-        let ep = scenario.ep == 1 || (experts && scenario.ep == stage) || !open(Field::Ep);
+        let ep = ep == 1 || (experts && ep == scenario.parallel.gpus_per_stage()) || !open(Field::Ep);
         within && dp && ep
     }
 
@@ -120,16 +120,16 @@ impl Request {
         let owned = self.fleet.owned.get(&setup.gpu.id);
         self.open.contains(&Field::Pp)
             && machine > 1
-            && setup.gpus_per_replica() >= machine
+            && setup.parallel.gpus() >= machine
             && owned.into_iter().chain(&self.fleet.gpus).chain(&self.gpus).all(|most| is_more(*most))
     }
 
     /// Sets the replicas for the requested GPUs, and the price; `None` if the GPUs do not divide.
     fn sized(&self, mut scenario: Scenario) -> Option<Scenario> {
         if let Some(gpus) = self.gpus {
-            let each = scenario.gpus_per_replica();
-            scenario.replicas = u32::try_from(u64::from(gpus) / each.max(1)).ok()?;
-            if u64::from(scenario.replicas) * each != u64::from(gpus) || scenario.replicas == 0 {
+            let each = scenario.parallel.gpus();
+            scenario.replicas = gpus / each.max(1);
+            if scenario.replicas * each != gpus || scenario.replicas == 0 {
                 return None;
             }
         }

@@ -66,10 +66,7 @@ impl Pair {
         let prefill = Prefill {
             workers: least[0],
             gpu: Some(first.gpu.clone()).filter(|gpu| *gpu != then.gpu),
-            tp: first.tp,
-            pp: first.pp,
-            dp: first.dp,
-            ep: first.ep,
+            parallel: first.parallel,
             ..then.prefill.clone()
         };
         let scenario = Scenario { prefill, replicas: least[1], ..then.clone() };

@@ -148,7 +148,7 @@ impl Found {
     /// Total number of GPUs.
     pub fn gpus(&self) -> u32 {
         let first = self.setup.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
-        self.setup.gpus_per_replica() * self.replicas + first
+        self.setup.parallel.gpus() * self.replicas + first
     }
 
     /// Whether prompts are prefilled by separate workers.

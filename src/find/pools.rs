@@ -18,7 +18,7 @@ use super::{Request, Search, bound, layouts, words};
 use crate::calibration::Factors;
 use crate::config::catalog::catalog;
 use crate::config::link::{POOLED, encode};
-use crate::config::{Field, Issue, Scenario, Setup, check};
+use crate::config::{Field, Issue, Parallelism, Scenario, Setup, check};
 use crate::efficiency::{Ask, UNANSWERED};
 use crate::serving::run::Runner;
 use crate::units::{Dollars, Order, count};
@@ -75,7 +75,7 @@ impl Request {
     /// The layouts of either half: those of replicas and, for prefill, on the GPUs and with the degrees that the
     /// request names.
     fn halves(&self) -> VecDeque<Half> {
-        let of_stages = |layout: &Scenario| layout.pp == 1 || !self.open.contains(&Field::Pp);
+        let of_stages = |layout: &Scenario| layout.parallel.pp == 1 || !self.open.contains(&Field::Pp);
         let decode: Vec<Scenario> = self.layouts().into_iter().filter(of_stages).collect();
         let mut prefill = decode.clone();
         for (own, field) in [(Field::PrefillGpu, Field::Gpu), (Field::PrefillTp, Field::Tp)] {
@@ -109,7 +109,7 @@ impl Half {
     pub fn estimate(&mut self, exhaustive: bool, ask: Ask<'_>) -> Result<(), String> {
         let whole = check(&self.scenario, catalog()).0;
         let Some(whole) = whole else { return Ok(()) };
-        self.gpus = whole.gpus_per_replica();
+        self.gpus = whole.parallel.gpus();
         self.dollars = whole.price.map(|price| price * f64::from(self.gpus));
         // No measured run with pools calibrates.
         let (setup, factors) = match self.computes {
@@ -138,7 +138,8 @@ impl Half {
 
     /// Everything that both halves of a pair have in common.
     fn common(&self) -> String {
-        let mut layout = Scenario { tp: 1, pp: 1, dp: 1, ep: 1, gpu: String::new(), ..self.scenario.clone() };
+        let mut layout =
+            Scenario { parallel: Parallelism::NONE, gpu: String::new(), ..self.scenario.clone() };
         layout.overrides.price = None;
         encode(&layout)
     }

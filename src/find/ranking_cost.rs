@@ -17,7 +17,7 @@ pub enum RankingCost {
 impl RankingCost {
     /// With this many replicas.
     pub fn of(setup: &Setup, replicas: u32) -> Self {
-        let gpus = f64::from(setup.gpus_per_replica()) * f64::from(replicas);
+        let gpus = f64::from(setup.parallel.gpus()) * f64::from(replicas);
         let (first, dollars) = match &setup.prefill {
             Some(pool) => (f64::from(pool.setup.gpus()), pool.setup.dollars_per_hour()),
             None => (0.0, Some(0.0)),

@@ -94,10 +94,8 @@ impl Request {
             issues.extend(named.filter_map(|(field, id)| layouts::unknown(field, id?)));
         }
         let (Some(base), Some(plans)) = (base, plans) else { return (None, issues) };
-        let gpus = stated.contains(&Field::Gpus).then(|| {
-            u32::try_from(base.gpus_per_replica().saturating_mul(u64::from(base.replicas)))
-                .unwrap_or(u32::MAX)
-        });
+        let all = base.parallel.gpus().saturating_mul(base.replicas);
+        let gpus = stated.contains(&Field::Gpus).then_some(all);
         let runs = measured.map_or_else(Vec::new, |given| runs(&given, &base, &mut issues));
         let mut request = Self { base, varied, gpus, fleet, plans, open: Vec::new(), runs };
         layouts::open(&mut request, &stated);

@@ -144,7 +144,7 @@ fn with_room(mut scenario: Scenario) -> (Scenario, Option<Setup>, Vec<Issue>) {
     else {
         return (scenario, setup, issues);
     };
-    let (budget, _) = engine.scheduler.limits_on(gpu, scenario.dp);
+    let (budget, _) = engine.scheduler.limits_on(gpu, scenario.parallel.dp);
     let doubled = std::iter::successors(budget.0, |budget| Some(budget * 2.0)).skip(1);
     for budget in doubled.take(DOUBLINGS) {
         scenario.overrides.token_budget = Some(budget as u32);

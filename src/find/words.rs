@@ -8,7 +8,7 @@ use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
 
 /// `3 x B200, NVFP4, vLLM, TP 1`.
 pub fn name(setup: &Setup, replicas: u32) -> String {
-    let own = setup.gpus_per_replica() * replicas;
+    let own = setup.parallel.gpus() * replicas;
     let first = setup.prefill.as_ref().map(|pool| &pool.setup);
     let gpus = match first {
         Some(first) if first.gpu.id != setup.gpu.id => {
@@ -33,9 +33,9 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
 
 /// `TP 8, DP 8, EP 64`.
 fn degrees(setup: &Setup) -> String {
-    let others = [("PP", setup.pp), ("DP", setup.dp), ("EP", setup.ep)];
+    let others = [("PP", setup.parallel.pp), ("DP", setup.parallel.dp), ("EP", setup.parallel.ep)];
     let others = others.into_iter().filter(|(_, degree)| *degree > 1);
-    others.fold(format!("TP {}", setup.tp), |all, (name, degree)| format!("{all}, {name} {degree}"))
+    others.fold(format!("TP {}", setup.parallel.tp), |all, (name, degree)| format!("{all}, {name} {degree}"))
 }
 
 /// What a run misses by most.

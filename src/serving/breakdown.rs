@@ -82,7 +82,7 @@ fn in_l2(setup: &Setup, count: &Count) -> Seconds {
 /// Pipeline stages work in turn, and idle otherwise.
 fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
     let idle = PowerModel::of(setup).ok()?.idle;
-    Some(idle + Watts(finished.joules.0 / finished.time.total().0 / f64::from(setup.pp)))
+    Some(idle + Watts(finished.joules.0 / finished.time.total().0 / f64::from(setup.parallel.pp)))
 }
 
 /// FLOP per compulsory byte; `None` if nothing is multiplied or moved.
@@ -100,14 +100,14 @@ fn mfu(setup: &Setup, step: &PlannedStep, total: Seconds) -> f64 {
     let flops: Flops =
         step.calls.iter().map(|call| call.count.flops * call.call.count as f64 * share(call)).sum();
     // Pipeline stages work in turn on a step: each has its share of the kernels.
-    let stages = f64::from(setup.pp);
+    let stages = f64::from(setup.parallel.pp);
     setup.gpu.peak(setup.weights).map_or(f64::NAN, |peak| (flops / peak) / total / stages)
 }
 
 /// Weight and KV bytes touched over step time and peak bandwidth.
 fn mbu(setup: &Setup, step: &PlannedStep, total: Seconds) -> f64 {
     let stored: Bytes = step.calls.iter().map(|call| call.count.stored * call.call.count as f64).sum();
-    let stages = f64::from(setup.pp);
+    let stages = f64::from(setup.parallel.pp);
     setup.gpu.bandwidth().map_or(f64::NAN, |peak| (stored / peak) / total / stages)
 }
 

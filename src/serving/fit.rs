@@ -1,7 +1,7 @@
 //! Whether a setup fits in memory, what bounds it, and the smallest change that makes it fit.
 
 use crate::config::check::divides;
-use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
+use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallelism, Setup};
 use crate::units::{Bytes, GIB, count};
 
 use super::memory::memory;
@@ -83,7 +83,7 @@ pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
 
 /// Those of its most loaded attention data parallel rank, assigned round-robin.
 pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
-    prompts_of_one_replica(setup).into_iter().step_by(setup.dp.max(1) as usize).collect()
+    prompts_of_one_replica(setup).into_iter().step_by(setup.parallel.dp.max(1) as usize).collect()
 }
 
 /// Mean KV cache tokens held per request: an engine that never evicts reserves the whole sequence, others fill it
@@ -119,7 +119,7 @@ pub fn verdict(
         return Ok((None, vec![Issue::error(Field::Gpu, text)]));
     }
     // A sequence stays on its rank.
-    let kv_tokens = (memory.kv_tokens / f64::from(setup.dp)).floor();
+    let kv_tokens = (memory.kv_tokens / f64::from(setup.parallel.dp)).floor();
     if demand.sequence_tokens > kv_tokens {
         let text = format!(
             "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}{}",
@@ -222,7 +222,7 @@ fn slots(setup: &Setup) -> u32 {
 /// `clients` of one replica; `None` for loads at a rate, which run as many as fit.
 fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
-    let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.dp);
+    let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.parallel.dp);
     let most = by_memory.min(by_cap);
     let clients = clients.unwrap_or(most);
     let running = clients.min(most);
@@ -251,14 +251,16 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             Load::Batch(_) => demand.kv_tokens,
             _ => demand.sequence_tokens,
         };
-        let ranks = if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
+        let ranks =
+            if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.parallel.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
-    let others = setup.dp * setup.pp;
+    let now = setup.parallel;
     let domain = setup.gpu.link.domain;
-    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * others <= domain) {
-        let trial = Setup { tp, ..setup.clone() };
-        if divides(&setup.model, tp, setup.dp, setup.ep) && fits(&trial)? {
+    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp) {
+        let parallel = Parallelism { tp, ..now };
+        let tried = parallel.gpus() <= domain && divides(&setup.model, parallel);
+        if tried && fits(&Setup { parallel, ..setup.clone() })? {
             return Ok(format!("TP {tp} fits."));
         }
     }
@@ -269,8 +271,8 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         return Ok("FP8 weights fit.".into());
     }
     // Pipeline stages exchange little, so they suit several machines if one is too small.
-    for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
-        let trial = Setup { pp, ..setup.clone() };
+    for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > now.pp && pp <= setup.model.layers()) {
+        let trial = Setup { parallel: Parallelism { pp, ..now }, ..setup.clone() };
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
         if joined && fits(&trial)? {
             return Ok(match trial.nodes() {

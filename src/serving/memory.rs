@@ -24,7 +24,7 @@ pub fn memory(setup: &Setup, demand: &Demand) -> Result<Memory, MissingFigure> {
         figure: "rules of memory",
         reason: format!("none of version {}", engine.version),
     })?;
-    let communication = if setup.gpus_per_replica() > 1 {
+    let communication = if setup.parallel.gpus() > 1 {
         budget.need(&budget.communication_gib, "memory of communication", engine)?
     } else {
         0.0
@@ -52,7 +52,7 @@ pub fn memory(setup: &Setup, demand: &Demand) -> Result<Memory, MissingFigure> {
     };
     let sequence_tokens = demand.sequence_tokens.max(1.0);
     let kv_per_token = kv_per_sequence(setup, sequence_tokens) / sequence_tokens;
-    let groups = f64::from(setup.dp);
+    let groups = f64::from(setup.parallel.dp);
     let kv_tokens = (room / kv_per_token * groups).max(0.0).floor();
     Ok(Memory {
         total,
@@ -83,15 +83,15 @@ fn weights(setup: &Setup) -> Bytes {
     let text_alone = setup.engine.support(model) == Support::TextAlone;
     let loaded = model.blocks.iter().filter(|blocks| !(text_alone && blocks.has(GqaTrait::Cross)));
     let blocks: f64 = loaded.map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
-    let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.tp);
-    let tables = if setup.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
+    let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.parallel.tp);
+    let tables = if setup.parallel.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
     // Position tables are replicated on all ranks.
     let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
     // The encoder is sharded like the layers and belongs to the first stage.
-    let encoder =
-        f64::from(model.encoder.filter(|_| !text_alone).unwrap_or(0)) * BF16_BYTES / f64::from(setup.tp);
+    let encoder = f64::from(model.encoder.filter(|_| !text_alone).unwrap_or(0)) * BF16_BYTES
+        / f64::from(setup.parallel.tp);
     Bytes(
-        blocks * fullest_stage(model, setup.pp)
+        blocks * fullest_stage(model, setup.parallel.pp)
             + tables * table
             + positions
             + encoder
@@ -120,16 +120,16 @@ fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
     let one = |tensor: &Tensor| {
         let parts = match tensor.sharding {
             Sharding::Replicated => 1.0,
-            Sharding::Tp => f64::from(setup.tp),
-            Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.tp)),
-            Sharding::Experts => f64::from(setup.gpus_per_stage()),
+            Sharding::Tp => f64::from(setup.parallel.tp),
+            Sharding::Heads(heads) => f64::from(heads) / f64::from(heads.div_ceil(setup.parallel.tp)),
+            Sharding::Experts => f64::from(setup.parallel.gpus_per_stage()),
         };
         let grown = if tensor.class == Class::Experts { grown } else { 1.0 };
         grown * tensor.elements / parts * tensor.class.dtype(formats).bytes()
     };
     let absorbed = match &blocks.attention {
         Some(Attention::Mla(mla)) => {
-            f64::from(mla.heads) / f64::from(setup.tp)
+            f64::from(mla.heads) / f64::from(setup.parallel.tp)
                 * f64::from((mla.nope + mla.value) * mla.latent)
                 * BF16_BYTES
         }
@@ -140,7 +140,7 @@ fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
 
 /// Columns of an expert per rank.
 fn inner(moe: &Moe, setup: &Setup) -> u32 {
-    moe.intermediate / (setup.gpus_per_stage() / setup.ep.max(1)).max(1)
+    moe.intermediate / (setup.parallel.gpus_per_stage() / setup.parallel.ep.max(1)).max(1)
 }
 
 /// Size of a rank's experts relative to the published ones.
@@ -160,7 +160,7 @@ fn padding(moe: &Moe, setup: &Setup, weights: Dtype) -> f64 {
 /// - recurrences: an f32 state and the last tokens of the convolution in bf16, at any length.
 pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
-    let tp = setup.tp;
+    let tp = setup.parallel.tp;
     let of = |attention: &Attention| match attention {
         Attention::Gqa(gqa) => {
             let visible = gqa.window.map_or(tokens, |window| tokens.min(f64::from(window)));
@@ -179,7 +179,9 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     };
     let per_layer = |blocks: &Blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of);
     let drafting = setup.drafting_layer().as_ref().map_or(0.0, per_layer);
-    Bytes(model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.pp) + drafting)
+    Bytes(
+        model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.parallel.pp) + drafting,
+    )
 }
 
 /// A sequence's entries in one layer. In FP8 the rotary part of an entry stays in 16 bits and 8 bytes of scales are
@@ -246,7 +248,7 @@ fn attention_bytes(
         }
         _ => 0.0,
     };
-    (tokens * width + expanded) * BF16_BYTES / f64::from(setup.tp)
+    (tokens * width + expanded) * BF16_BYTES / f64::from(setup.parallel.tp)
 }
 
 /// Intermediate tensors of an MLP. For experts they are kept per visited expert, before and after either GEMM, in
@@ -255,7 +257,8 @@ fn attention_bytes(
 fn mlp_bytes(ffn: &Ffn, setup: &Setup, tokens: f64) -> f64 {
     match ffn {
         Ffn::Dense(dense) => {
-            tokens * f64::from(dense.columns() + dense.intermediate) * BF16_BYTES / f64::from(setup.tp)
+            tokens * f64::from(dense.columns() + dense.intermediate) * BF16_BYTES
+                / f64::from(setup.parallel.tp)
         }
         Ffn::Moe(moe) => {
             let (inner, hidden) = (inner(moe, setup), moe.width(setup.model.hidden));
@@ -263,7 +266,9 @@ fn mlp_bytes(ffn: &Ffn, setup: &Setup, tokens: f64) -> f64 {
             let experts = setup.formats.weights;
             let quantised = if experts.math() == Dtype::Fp8 { f64::from(hidden) } else { 0.0 };
             let filled = match experts {
-                Dtype::Fp8Block => f64::from(moe.experts / setup.ep.max(1)) * (constants().block_rows - 1.0),
+                Dtype::Fp8Block => {
+                    f64::from(moe.experts / setup.parallel.ep.max(1)) * (constants().block_rows - 1.0)
+                }
                 _ => 0.0,
             };
             let row = f64::from(columns.max(hidden) + inner.max(hidden)) * BF16_BYTES + quantised;

@@ -198,7 +198,7 @@ fn prompt_alone(setup: &Setup, rows: &mut Rows) -> Result<PlannedStep, MissingFi
     let cached = cached(setup, isl);
     let new = (isl - cached).min(u64::from(setup.token_budget).max(1));
     let batch = Batch::of(Sequences { count: 1, new, past: cached });
-    let ranks = if new <= replica::mixed_graph(setup) { u64::from(setup.dp) } else { 1 };
+    let ranks = if new <= replica::mixed_graph(setup) { u64::from(setup.parallel.dp) } else { 1 };
     PlannedStep::beginning(setup, batch.pooling(ranks * new), rows)
 }
 
@@ -212,7 +212,7 @@ fn decode_steps(
         return Ok(Vec::new());
     }
     let past = prompt_of(setup) + u64::from(setup.workload.osl) / 2;
-    let most = (running / f64::from(setup.pp * setup.dp)).ceil().max(1.0) as u64;
+    let most = (running / f64::from(setup.parallel.pp * setup.parallel.dp)).ceil().max(1.0) as u64;
     let step = |count| {
         let batch = Batch::decode(count, past).verifying(setup.workload.drafts.drafted);
         Ok((count, PlannedStep::new(setup, batch, rows)?))

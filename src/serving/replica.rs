@@ -33,7 +33,7 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
 fn captures_prompts(setup: &Setup) -> bool {
     let indexed =
         |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
-    setup.dp * setup.pp == 1
+    setup.parallel.dp * setup.parallel.pp == 1
         && setup.workload.drafts.drafted == 0
         && setup.model.encoder.is_none()
         && !setup.gpu.arch.is_amd()
@@ -49,8 +49,8 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         batching,
         ahead: decides_ahead(setup),
         chunked: batching != Batching::InFlight,
-        ranks: setup.dp,
-        stages: setup.pp,
+        ranks: setup.parallel.dp,
+        stages: setup.parallel.pp,
         kv_block: setup.kv_block(),
         context_tokens: Some(setup.model.max_context),
         preempt: match batching {
@@ -68,7 +68,11 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         admission_interval: frontend(&setup.engine.host).0,
         stream_interval: streaming(&setup.engine.host).0,
         graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup.max_seqs)),
-        ..Policy::new(setup.token_budget, setup.max_seqs, (memory.kv_tokens / f64::from(setup.dp)) as u64)
+        ..Policy::new(
+            setup.token_budget,
+            setup.max_seqs,
+            (memory.kv_tokens / f64::from(setup.parallel.dp)) as u64,
+        )
     }
 }
 
@@ -81,7 +85,7 @@ fn host_cache(setup: &Setup, memory: &Memory) -> HostCache {
 
 /// Whether steps are scheduled asynchronously: without pipeline stages, all engines do so by default.
 pub fn decides_ahead(setup: &Setup) -> bool {
-    setup.pp == 1
+    setup.parallel.pp == 1
 }
 
 /// Whether decode steps are launched kernel by kernel, without a CUDA graph.
@@ -116,7 +120,7 @@ pub fn graph_sizes(most: u32) -> Vec<u32> {
 
 /// The largest steps of one rank with `clients` at once and prompts and outputs of up to these lengths.
 pub fn extent(setup: &Setup, clients: u32, prompt: u32, output: u32) -> Extent {
-    let sequences = setup.max_seqs.min(clients.div_ceil(setup.dp)).max(1);
+    let sequences = setup.max_seqs.min(clients.div_ceil(setup.parallel.dp)).max(1);
     let budget = setup.token_budget.max(if setup.engine.scheduler.batching == Batching::InFlight {
         prompt
     } else {

@@ -151,7 +151,7 @@ impl Memory {
 
     /// With the KV cache of `running` requests per replica of `setup`, holding `tokens` each.
     pub(super) fn holding(self, setup: &Setup, running: f64, tokens: f64) -> Self {
-        let needed = self.kv_per_token * (running * tokens / f64::from(setup.dp));
+        let needed = self.kv_per_token * (running * tokens / f64::from(setup.parallel.dp));
         Self { kv_needed: needed.min(self.kv_room), ..self }
     }
 }

@@ -171,11 +171,8 @@ fn layout(setup: &Setup) -> Layout {
     let latent = variants.map(|choice| &choice.latent_prefill).filter(|named| !named.is_empty());
     let block = variants.is_some_and(|choice| !choice.block_decode.is_empty());
     Layout {
-        tp: setup.tp,
-        pp: setup.pp,
+        parallel: setup.parallel,
         crossings: setup.crossings(),
-        dp: setup.dp,
-        ep: setup.ep,
         formats: setup.formats,
         kv: setup.kv,
         rope_in_attention: setup.engine.rope_in_attention,

@@ -144,7 +144,7 @@ fn run(study: &Study, point: &ConfigPoint) -> Span {
     }
     edit::gpu(&mut scenario, gpu);
     edit::engine(&mut scenario, engine);
-    [scenario.tp, scenario.ep, scenario.dp, scenario.pp] =
+    [scenario.parallel.tp, scenario.parallel.ep, scenario.parallel.dp, scenario.parallel.pp] =
         [point.tp, point.ep, point.dp, point.pp].map(|degree| degree as u32);
     scenario.weights = format;
     edit::isl(&mut scenario, point.prompt.round() as u32);

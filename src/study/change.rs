@@ -22,18 +22,18 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     for tp in degrees(base) {
         add(edit::layout(base, tp), &|scenario| edit::tp(scenario, tp));
     }
-    let stage = edit::stage(base);
+    let stage = base.parallel.gpus_per_stage();
     for (name, ep) in [("EP-sharded experts", stage), ("TP-sharded experts", 1)] {
-        if stage > 1 && base.ep != ep {
-            add(format!("{name} (EP {ep})"), &|scenario| scenario.ep = ep);
+        if stage > 1 && base.parallel.ep != ep {
+            add(format!("{name} (EP {ep})"), &|scenario| scenario.parallel.ep = ep);
         }
     }
     let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
     for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
         add(format!("Weights in {}", dtype.name()), &|scenario| scenario.weights = Some(dtype));
         // The most common use of smaller weights: the same on fewer GPUs.
-        if base.tp > 1 && base.tp.is_multiple_of(2) {
-            let half = base.tp / 2;
+        if base.parallel.tp > 1 && base.parallel.tp.is_multiple_of(2) {
+            let half = base.parallel.tp / 2;
             add(format!("{} with weights in {}", edit::layout(base, half), dtype.name()), &|scenario| {
                 scenario.weights = Some(dtype);
                 edit::tp(scenario, half);
@@ -47,11 +47,11 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         add(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
     }
     if stage > 1 && base.has_experts() {
-        let (name, tp, dp) = match base.dp {
+        let (name, tp, dp) = match base.parallel.dp {
             1 => (format!("Attention DP {stage}"), 1, stage),
             _ => (format!("TP {stage}, DP 1"), stage, 1),
         };
-        add(name, &|scenario| (scenario.tp, scenario.dp) = (tp, dp));
+        add(name, &|scenario| (scenario.parallel.tp, scenario.parallel.dp) = (tp, dp));
     }
     if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
         for budget in [setup.token_budget / 2, setup.token_budget.saturating_mul(2)] {
@@ -65,9 +65,8 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
             all => [all / 2, all - all / 2],
         };
         add(format!("Disaggregated: {workers} prefill, {replicas} decode"), &|scenario| {
-            let Scenario { tp, pp, dp, ep, .. } = *base;
             scenario.replicas = replicas;
-            scenario.prefill = Prefill { workers, tp, pp, dp, ep, ..Prefill::default() };
+            scenario.prefill = Prefill { workers, parallel: base.parallel, ..Prefill::default() };
         });
         if setup.keeps_histories() && setup.host_gib() == 0.0 && setup.gpu.host_bandwidth().is_ok() {
             add("256 GiB of host memory per GPU for histories".into(), &|scenario| {
@@ -102,9 +101,9 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
 /// Half and double the TP degree, and more within one node: a model may not fit even on twice the GPUs.
 fn degrees(base: &Scenario) -> Vec<u32> {
     let node = catalog().gpu(&base.gpu).map_or(0, |gpu| gpu.link.domain);
-    let [twice, more @ ..] = [2, 4, 8].map(|factor| base.tp.saturating_mul(factor));
+    let [twice, more @ ..] = [2, 4, 8].map(|factor| base.parallel.tp.saturating_mul(factor));
     let more = more.into_iter().filter(|&tp| tp <= node);
-    (base.tp > 1).then_some(base.tp / 2).into_iter().chain([twice]).chain(more).collect()
+    (base.parallel.tp > 1).then_some(base.parallel.tp / 2).into_iter().chain([twice]).chain(more).collect()
 }
 
 /// Half the load and its name; `None` for a single request.

@@ -90,7 +90,7 @@ fn offers(study: &Study) -> Block {
         return Block::text("Four configurations are compared: remove one to add another.");
     }
     let mut offered: Vec<Case> = other_gpus(base).into_iter().chain(other_engines(base)).collect();
-    let twice = base.tp.saturating_mul(2);
+    let twice = base.parallel.tp.saturating_mul(2);
     offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {
         offered.push(Case::edited("FP8 weights", base, |scenario| scenario.weights = Some(Dtype::Fp8)));

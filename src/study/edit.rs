@@ -1,6 +1,6 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
-use crate::config::{Engine, Gpu, Lengths, Scenario, SpecSheet};
+use crate::config::{Engine, Gpu, Lengths, Parallelism, Scenario, SpecSheet};
 
 /// Figures, a clock, power cap or price set by hand belonged to the other GPU.
 pub fn gpu(scenario: &mut Scenario, gpu: &Gpu) {
@@ -19,16 +19,19 @@ pub fn engine(scenario: &mut Scenario, engine: &Engine) {
 
 /// `TP 8`; beside attention DP, where TP multiplies the GPUs, `TP 8, DP 8, 64 GPUs`.
 pub fn layout(base: &Scenario, tp: u32) -> String {
-    match base.dp {
+    match base.parallel.dp {
         1 => format!("TP {tp}"),
-        dp => format!("TP {tp}, DP {dp}, {} GPUs", Scenario { tp, ..base.clone() }.gpus()),
+        dp => format!(
+            "TP {tp}, DP {dp}, {} GPUs",
+            Scenario { parallel: Parallelism { tp, ..base.parallel }, ..base.clone() }.gpus()
+        ),
     }
 }
 
 /// EP never exceeds the GPUs available.
 pub fn tp(scenario: &mut Scenario, tp: u32) {
-    scenario.tp = tp;
-    scenario.ep = scenario.ep.min(stage(scenario));
+    scenario.parallel.tp = tp;
+    scenario.parallel.ep = scenario.parallel.ep.min(scenario.parallel.gpus_per_stage());
 }
 
 /// A fixed length replaces a histogram.
@@ -41,9 +44,4 @@ pub fn isl(scenario: &mut Scenario, isl: u32) {
 pub fn osl(scenario: &mut Scenario, osl: u32) {
     scenario.workload.leave_histogram();
     scenario.workload.osl = osl;
-}
-
-/// GPUs of a pipeline stage; saturating, since links can hold any degree.
-pub fn stage(scenario: &Scenario) -> u32 {
-    scenario.tp.saturating_mul(scenario.dp)
 }

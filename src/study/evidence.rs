@@ -242,7 +242,7 @@ fn row_of(point: &CasePoint, name: &str) -> Row {
 /// Lengths, load and TP of a case: `1024 in, 512 out, 8 clients, TP 2`.
 fn describe(point: &CasePoint) -> String {
     let (link, _) = link::decode(&point.link);
-    let (tp, workload) = (link.scenario.tp, link.scenario.workload);
+    let (tp, workload) = (link.scenario.parallel.tp, link.scenario.workload);
     let isl = match workload.isl {
         Lengths::Fixed(isl) => count(f64::from(isl)),
         Lengths::Each(all) => format!("{} lengths", all.len()),

@@ -45,7 +45,7 @@ fn now(input: &Input, scenario: &Scenario) -> Option<f64> {
     let number = input.number.as_ref()?;
     let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
     (number.read)(scenario)
-        .or_else(|| number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.dp))
+        .or_else(|| number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.parallel.dp))
 }
 
 fn changed(input: &Input, scenario: &Scenario, factor: f64) -> Option<f64> {

@@ -98,7 +98,8 @@ fn at_equal_memory(moved: &Model, model: &Model, balance: Size) -> Option<f64> {
 
 /// The nearest width whose shards are whole tiles; `None` if there is none.
 fn whole_tiles(width: f64, scenario: &Scenario, balance: Size) -> Option<u32> {
-    let ranks = (f64::from(super::edit::stage(scenario)) / f64::from(scenario.ep.max(1))).max(1.0);
+    let parallel = scenario.parallel;
+    let ranks = (f64::from(parallel.gpus_per_stage()) / f64::from(parallel.ep.max(1))).max(1.0);
     let shard = scenario.size(balance)? / ranks;
     let tile = TILES.into_iter().find(|tile| shard % tile == 0.0).unwrap_or(1.0) * ranks;
     let whole = (width / tile).round() * tile;

@@ -43,7 +43,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
             (None, Lengths::Each(_)) => Vec::new(),
         },
         "osl" => over(around(means.map_or(base.workload.osl, |(_, osl)| osl)), edit::osl),
-        "tp" => over(DEGREES.into_iter().filter(|&tp| tp != base.tp).collect(), edit::tp),
+        "tp" => over(DEGREES.into_iter().filter(|&tp| tp != base.parallel.tp).collect(), edit::tp),
         "token_budget" => over(BUDGETS.into(), |scenario, most| scenario.overrides.token_budget = Some(most)),
         "max_seqs" => over(SEQUENCES.into(), |scenario, most| scenario.overrides.max_seqs = Some(most)),
         "gpu" => {
@@ -102,7 +102,7 @@ fn position(case: &Case, chosen: &str) -> Option<f64> {
             Lengths::Each(_) => None,
         },
         "osl" => Some(scenario.workload.osl),
-        "tp" => Some(scenario.tp),
+        "tp" => Some(scenario.parallel.tp),
         "token_budget" => case.setup().map(|setup| setup.token_budget),
         "max_seqs" => case.setup().map(|setup| setup.max_seqs),
         _ => None,

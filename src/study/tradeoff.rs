@@ -24,7 +24,7 @@ struct FrontierPoint<'a> {
 
 /// The degrees, and that of the configuration.
 fn degrees(base: &Scenario) -> BTreeSet<u32> {
-    DEGREES.into_iter().chain([base.tp]).collect()
+    DEGREES.into_iter().chain([base.parallel.tp]).collect()
 }
 
 /// One replica at every degree, with every number of clients.
@@ -32,9 +32,9 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let base = &Scenario { replicas: 1, ..link.scenario.clone() };
     let case = |(tp, clients): (u32, u32)| {
         Case::edited(edit::layout(base, tp), base, |scenario| {
-            scenario.tp = tp;
+            scenario.parallel.tp = tp;
             // Experts stay EP-sharded or TP-sharded.
-            scenario.ep = if base.ep > 1 { edit::stage(scenario) } else { 1 };
+            scenario.parallel.ep = if base.parallel.ep > 1 { scenario.parallel.gpus_per_stage() } else { 1 };
             scenario.workload.load = Load::Concurrency(clients);
         })
     };
@@ -93,7 +93,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 fn swept(base: &Scenario) -> String {
     let degrees: Vec<String> = degrees(base).into_iter().map(|tp| tp.to_string()).collect();
     let (last, first) = degrees.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
-    let others = [("PP", base.pp), ("DP", base.dp)].into_iter().filter(|(_, degree)| *degree > 1);
+    let others =
+        [("PP", base.parallel.pp), ("DP", base.parallel.dp)].into_iter().filter(|(_, degree)| *degree > 1);
     let others: Vec<String> = others.map(|(name, degree)| format!("{name} {degree}")).collect();
     let others = if others.is_empty() { String::new() } else { format!(", each with {}", others.join(", ")) };
     let [least, .., most] = CLIENTS;
@@ -104,9 +105,9 @@ fn swept(base: &Scenario) -> String {
 fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
     let mut missing: Vec<&Case> = Vec::new();
     for case in cases {
-        let tp = case.scenario.tp;
-        let is_known = points.iter().any(|point| point.case.scenario.tp == tp);
-        if !is_known && missing.last().is_none_or(|last| last.scenario.tp != tp) {
+        let tp = case.scenario.parallel.tp;
+        let is_known = points.iter().any(|point| point.case.scenario.parallel.tp == tp);
+        if !is_known && missing.last().is_none_or(|last| last.scenario.parallel.tp != tp) {
             missing.push(case);
         }
     }
@@ -119,7 +120,7 @@ fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
 /// calibration or rival.
 fn ahead(study: &Study, point: &FrontierPoint<'_>, points: &[FrontierPoint<'_>]) -> Option<f64> {
     let is_rival = |other: &&FrontierPoint<'_>| {
-        other.case.scenario.tp != point.case.scenario.tp && other.per_user >= point.per_user
+        other.case.scenario.parallel.tp != point.case.scenario.parallel.tp && other.per_user >= point.per_user
     };
     let rival = points.iter().filter(is_rival).max_by(|a, b| a.per_gpu.total_cmp(&b.per_gpu))?;
     let own = study.calibrated_on.as_deref().unwrap_or_default();
@@ -147,7 +148,7 @@ fn frontier<'a, 'b>(points: &'b [FrontierPoint<'a>]) -> Vec<&'b FrontierPoint<'a
 fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>]) -> Block {
     let at = |point: &FrontierPoint<'_>| (point.per_user, point.per_gpu);
     let degree = |tp: u32| {
-        let own = points.iter().filter(|point| point.case.scenario.tp == tp);
+        let own = points.iter().filter(|point| point.case.scenario.parallel.tp == tp);
         Line::marked(&edit::layout(&points[0].case.scenario, tp), Tone::Faint, own.map(at))
     };
     let degrees = degrees(&study.link.scenario).into_iter();
@@ -179,14 +180,17 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Parallelism;
 
     #[test]
     fn what_is_swept_is_told_with_the_configurations_own_degrees() {
-        let base = Scenario { tp: 16, dp: 1, pp: 2, ..Scenario::default() };
+        let base =
+            Scenario { parallel: Parallelism { tp: 16, pp: 2, ..Parallelism::NONE }, ..Scenario::default() };
         assert_eq!(swept(&base), "One replica at TP 1, 2, 4, 8 and 16, each with PP 2: 1 to 256 clients.");
-        let plain = Scenario { tp: 2, ..Scenario::default() };
+        let plain = Scenario { parallel: Parallelism { tp: 2, ..Parallelism::NONE }, ..Scenario::default() };
         assert_eq!(swept(&plain), "One replica at TP 1, 2, 4 and 8: 1 to 256 clients.");
-        let swept: BTreeSet<u32> = cases(&Link::new(base), "").iter().map(|case| case.scenario.tp).collect();
+        let swept: BTreeSet<u32> =
+            cases(&Link::new(base), "").iter().map(|case| case.scenario.parallel.tp).collect();
         assert!(swept.contains(&16) && swept.len() == DEGREES.len() + 1);
     }
 }

@@ -4,7 +4,7 @@
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::model::Class;
-use rooflight::config::{Dtype, Lengths, Load, Model, ModelChoice, Scenario, Workload, check};
+use rooflight::config::{Dtype, Lengths, Load, Model, ModelChoice, Parallelism, Scenario, Workload, check};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::report::Memory;
 use rooflight::serving::{finish, plan};
@@ -38,34 +38,38 @@ fn model(id: &str) -> &'static Model {
 #[derive(Clone)]
 struct Served {
     model: ModelChoice,
-    /// TP, PP, DP, EP.
-    parallel: [u32; 4],
+    parallel: Parallelism,
     kv: Dtype,
     engine: &'static str,
 }
 
 fn served(id: &str) -> Served {
-    Served { model: ModelChoice::Catalog(id.into()), parallel: [1, 1, 1, 1], kv: Dtype::Bf16, engine: "vllm" }
+    Served {
+        model: ModelChoice::Catalog(id.into()),
+        parallel: Parallelism::NONE,
+        kv: Dtype::Bf16,
+        engine: "vllm",
+    }
 }
 
 impl Served {
     fn tp(mut self, tp: u32) -> Self {
-        self.parallel[0] = tp;
+        self.parallel.tp = tp;
         self
     }
 
     fn pp(mut self, pp: u32) -> Self {
-        self.parallel[1] = pp;
+        self.parallel.pp = pp;
         self
     }
 
     fn dp(mut self, dp: u32) -> Self {
-        self.parallel[2] = dp;
+        self.parallel.dp = dp;
         self
     }
 
     fn ep(mut self, ep: u32) -> Self {
-        self.parallel[3] = ep;
+        self.parallel.ep = ep;
         self
     }
 
@@ -80,15 +84,11 @@ impl Served {
     }
 
     fn scenario(&self, tokens: u32) -> Scenario {
-        let [tp, pp, dp, ep] = self.parallel;
         Scenario {
             model: self.model.clone(),
             gpu: "b300".into(),
             engine: self.engine.into(),
-            tp,
-            pp,
-            dp,
-            ep,
+            parallel: self.parallel,
             kv: self.kv,
             workload: Workload {
                 isl: Lengths::Fixed(tokens - 1),

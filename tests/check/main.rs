@@ -112,23 +112,24 @@ fn unknown_ids_name_the_nearest() {
 
 #[test]
 fn parallelism_has_to_divide() {
-    let text = refusal(Field::Tp, |scenario| scenario.tp = 3);
+    let text = refusal(Field::Tp, |scenario| scenario.parallel.tp = 3);
     assert!(text.contains("power of two"), "{text}");
-    let text =
-        refusal(Field::Tp, |scenario| (scenario.tp, scenario.model) = (4, model("qwen2.5-0.5b-instruct")));
+    let text = refusal(Field::Tp, |scenario| {
+        (scenario.parallel.tp, scenario.model) = (4, model("qwen2.5-0.5b-instruct"))
+    });
     assert!(text.contains("14 attention heads") && text.contains("by 4"), "{text}");
-    let text = refusal(Field::Tp, |scenario| (scenario.tp, scenario.model) = (4, model("phi-4")));
+    let text = refusal(Field::Tp, |scenario| (scenario.parallel.tp, scenario.model) = (4, model("phi-4")));
     assert!(text.contains("10 KV heads") && text.contains("by 4"), "{text}");
-    let text = refusal(Field::Pp, |scenario| (scenario.pp, scenario.gpu) = (40, "gb200".into()));
+    let text = refusal(Field::Pp, |scenario| (scenario.parallel.pp, scenario.gpu) = (40, "gb200".into()));
     assert!(text.ends_with("has 32 layers"), "{text}");
-    refusal(Field::Pp, |scenario| scenario.pp = 0);
+    refusal(Field::Pp, |scenario| scenario.parallel.pp = 0);
     refusal(Field::Gpus, |scenario| scenario.replicas = 0);
 }
 
 #[test]
 fn blocks_of_scales_are_not_cut() {
     let text = refusal(Field::Tp, |scenario| {
-        (scenario.tp, scenario.model) = (8, model("qwen2.5-72b-instruct"));
+        (scenario.parallel.tp, scenario.model) = (8, model("qwen2.5-72b-instruct"));
         scenario.weights = Some(Dtype::Fp8Block);
     });
     assert!(text.contains("3696 MLP columns") && text.contains("128x128"), "{text}");
@@ -137,7 +138,7 @@ fn blocks_of_scales_are_not_cut() {
 #[test]
 fn kv_heads_are_cut_or_copied() {
     let (setup, issues) =
-        checked(|scenario| (scenario.tp, scenario.model) = (4, model("qwen2.5-3b-instruct")));
+        checked(|scenario| (scenario.parallel.tp, scenario.model) = (4, model("qwen2.5-3b-instruct")));
     assert!(setup.is_some(), "2 KV heads on 4 GPUs: {issues:?}");
 }
 
@@ -195,7 +196,7 @@ fn amd_has_its_own_formats_and_engines() {
 fn other_makers_and_small_machines_say_what_they_lack() {
     let on = |gpu: &'static str, engine: &'static str, tp| {
         move |scenario: &mut Scenario| {
-            (scenario.gpu, scenario.engine, scenario.tp) = (gpu.into(), engine.into(), tp);
+            (scenario.gpu, scenario.engine, scenario.parallel.tp) = (gpu.into(), engine.into(), tp);
         }
     };
     let text = refusal(Field::Engine, on("arc-pro-b60", "sglang", 1));

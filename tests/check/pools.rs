@@ -1,14 +1,15 @@
 //! Separate prefill workers: what is accepted, and what is reported on which field.
 
 use super::{checked, model, refusal};
-use rooflight::config::{Field, Load, Prefill, Scenario};
+use rooflight::config::{Field, Load, Parallelism, Prefill, Scenario};
 
 fn pools(scenario: &mut Scenario) {
     scenario.model = model("deepseek-r1");
     scenario.gpu = "gb200".into();
     scenario.engine = "trtllm".into();
-    (scenario.dp, scenario.ep, scenario.replicas) = (48, 48, 1);
-    scenario.prefill = Prefill { workers: 3, dp: 4, ep: 4, token_budget: Some(4096), ..Prefill::default() };
+    (scenario.parallel.dp, scenario.parallel.ep, scenario.replicas) = (48, 48, 1);
+    let parallel = Parallelism { dp: 4, ep: 4, ..Parallelism::NONE };
+    scenario.prefill = Prefill { workers: 3, parallel, token_budget: Some(4096), ..Prefill::default() };
 }
 
 #[test]
@@ -16,14 +17,14 @@ fn workers_are_a_setup_of_their_own() {
     let (setup, issues) = checked(pools);
     let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
     let pool = setup.prefill.as_ref().expect("workers");
-    assert_eq!((setup.gpus(), setup.gpus_per_replica(), pool.setup.gpus()), (60, 48, 12));
-    assert_eq!((pool.setup.replicas, pool.setup.dp, pool.setup.workload.osl), (3, 4, 1));
+    assert_eq!((setup.gpus(), setup.parallel.gpus(), pool.setup.gpus()), (60, 48, 12));
+    assert_eq!((pool.setup.replicas, pool.setup.parallel.dp, pool.setup.workload.osl), (3, 4, 1));
     assert_eq!((pool.setup.token_budget, setup.workload.osl), (4096, Scenario::default().workload.osl));
 }
 
 #[test]
 fn without_workers_their_other_inputs_mean_nothing() {
-    let (setup, issues) = checked(|scenario| scenario.prefill.tp = 8);
+    let (setup, issues) = checked(|scenario| scenario.prefill.parallel.tp = 8);
     assert_eq!(issues, []);
     assert!(setup.is_some_and(|setup| setup.prefill.is_none()));
 }
@@ -36,13 +37,13 @@ fn errors_of_prefill_workers_are_on_their_fields() {
             change(scenario);
         })
     };
-    let text = refused(Field::PrefillEp, |scenario| scenario.prefill.ep = 3);
+    let text = refused(Field::PrefillEp, |scenario| scenario.prefill.parallel.ep = 3);
     assert!(text.starts_with("prefill workers: "), "{text}");
     let text = refused(Field::PrefillGpu, |scenario| scenario.prefill.gpu = Some("h1000".into()));
     assert!(text.contains("no GPU `h1000`"), "{text}");
     let text = refused(Field::PrefillWorkers, |scenario| scenario.workload.load = Load::Offline(100));
     assert!(text.contains("choose a load other than"), "{text}");
-    refused(Field::PrefillTp, |scenario| scenario.prefill.tp = 3);
+    refused(Field::PrefillTp, |scenario| scenario.prefill.parallel.tp = 3);
     refused(Field::SendRate, |scenario| scenario.prefill.send_gb_per_s = Some(0.0));
     // A prompt need not fit a step of a decode worker, but one of a prefill worker.
     let (setup, _) = checked(|scenario| {
@@ -58,7 +59,7 @@ fn experts_that_do_not_divide_take_every_rank_of_a_stage() {
     let text = refusal(Field::Ep, |scenario| {
         pools(scenario);
         scenario.prefill = Prefill::default();
-        scenario.ep = 24;
+        scenario.parallel.ep = 24;
     });
     assert!(text.contains("do not divide by 24"), "{text}");
 }

@@ -77,8 +77,8 @@ fn no_cheaper_pools_meet_the_limits() {
                     continue;
                 }
                 let mut scenario = best.clone();
-                (scenario.prefill.tp, scenario.prefill.workers) = (first, computing);
-                (scenario.tp, scenario.replicas) = (then, decoding);
+                (scenario.prefill.parallel.tp, scenario.prefill.workers) = (first, computing);
+                (scenario.parallel.tp, scenario.replicas) = (then, decoding);
                 tried += 1;
                 let link = Link::new(scenario).encode();
                 assert_ne!(opened(&link).meets_limits(), Some(true), "{link} is cheaper than {}", plan.name);

@@ -80,9 +80,9 @@ fn given_fields_are_fixed_and_the_others_vary() {
     let layouts = |more: &str| request(&small(more)).layouts();
     let fixed = layouts(r#""rate": 4, "gpu": "l40s", "tp": 2, "gpus": 8"#);
     assert_eq!(fixed.len(), 1);
-    assert_eq!((fixed[0].tp, fixed[0].replicas), (2, 4));
+    assert_eq!((fixed[0].parallel.tp, fixed[0].replicas), (2, 4));
     let open = layouts(r#""rate": 4, "gpu": "l40s""#);
-    assert_eq!(open.iter().map(|layout| layout.tp).collect::<Vec<_>>(), [1, 2, 4, 8]);
+    assert_eq!(open.iter().map(|layout| layout.parallel.tp).collect::<Vec<_>>(), [1, 2, 4, 8]);
     assert!(open.iter().all(|layout| layout.weights.is_none()), "formats are the visitor's to allow");
     let owned = layouts(r#""rate": 4, "tp": 1, "owned": {"l4": 8, "l40s": 2}"#);
     assert_eq!(owned.iter().map(|layout| layout.gpu.as_str()).collect::<Vec<_>>(), ["l4", "l40s"]);

@@ -7,8 +7,8 @@ mod unreadable;
 use rooflight::config::catalog::catalog;
 use rooflight::config::link::{FRESH, Link, VERSION, decode, encode, fields, keys_script};
 use rooflight::config::{
-    Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Metric, ModelChoice, Overrides, Scenario, Severity,
-    Slos, Workload, check,
+    Bin, Drafts, Dtype, Field, Issue, Lengths, Load, Metric, ModelChoice, Overrides, Parallelism, Scenario,
+    Severity, Slos, Workload, check,
 };
 
 fn scenario_of(link: &str) -> Scenario {
@@ -27,7 +27,7 @@ fn the_readme_link_reads() {
     let text = "#v=1&m=qwen3-32b&g=h100-sxm&tp=2&e=vllm&w=fp8&kv=fp8&isl=1024&osl=512&c=32";
     let scenario = scenario_of(text);
     assert_eq!(scenario.model.id(), "qwen3-32b");
-    assert_eq!((scenario.tp, scenario.replicas, scenario.weights), (2, 1, Some(Dtype::Fp8)));
+    assert_eq!((scenario.parallel.tp, scenario.replicas, scenario.weights), (2, 1, Some(Dtype::Fp8)));
     assert_eq!(scenario.workload.load, Load::Concurrency(32));
     assert_eq!(encode(&scenario), "v=1&m=qwen3-32b&tp=2&w=fp8&kv=fp8&c=32");
     assert_eq!(encode(&Scenario::default()), "v=1");
@@ -136,7 +136,7 @@ fn a_measurement_reads_as_means_and_medians() {
         let (link, issues) = decode(&format!("#tp=2&me={text}"));
         let found: Vec<_> = issues.iter().map(|issue| (issue.field, issue.severity)).collect();
         assert_eq!(found, [(Field::Measured, Severity::Warning)], "{text}");
-        assert!(link.scenario.measured.is_empty() && link.scenario.tp == 2, "{text}");
+        assert!(link.scenario.measured.is_empty() && link.scenario.parallel.tp == 2, "{text}");
     };
     for text in [
         "",
@@ -209,7 +209,7 @@ fn a_comparison_that_does_not_read_is_said() {
         assert!(issues.iter().any(|issue| warned(issue) && issue.text.contains(said)), "{given}: {issues:?}");
     }
     let (link, issues) = decode("vs=v~1~vs~v~tp~2~future~3");
-    assert_eq!((link.compared.len(), link.compared[0].tp, issues), (1, 2, vec![]));
+    assert_eq!((link.compared.len(), link.compared[0].parallel.tp, issues), (1, 2, vec![]));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn long_links_end_in_an_issue() {
     let long = format!("#tp=2&{}", "a=1&".repeat(3000));
     let unknown = (Field::Link, Severity::Warning, None);
     assert_eq!(findings(&long), [(Field::Link, Severity::Error, None), unknown]);
-    assert_eq!(decode(&long).0.scenario.tp, 2);
+    assert_eq!(decode(&long).0.scenario.parallel.tp, 2);
     let huge = "x=".to_owned() + &"A".repeat(1 << 20);
     assert_eq!(findings(&huge), [(Field::Link, Severity::Error, None)]);
 }
@@ -231,10 +231,7 @@ fn catalog_scenarios_stay_short() {
                 model: ModelChoice::Catalog(model.id.clone()),
                 gpu: gpu.id.clone(),
                 engine: "trtllm".into(),
-                tp: 128,
-                pp: 128,
-                dp: 128,
-                ep: 128,
+                parallel: Parallelism { tp: 128, pp: 128, dp: 128, ep: 128 },
                 replicas: 1000,
                 weights: Some(Dtype::Fp8Block),
                 kv: Dtype::Fp8,

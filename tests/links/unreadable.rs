@@ -37,7 +37,7 @@ fn a_name_of_the_json_form_in_a_link_is_an_error() {
     let said = refusal("model=qwen3-32b&tp=4");
     assert!(said.contains("`model`") && said.contains("`m`"), "{said}");
     let (link, _) = decode("#model=qwen3-32b&tp=4");
-    assert_eq!((link.scenario.tp, link.extra), (4, vec![]));
+    assert_eq!((link.scenario.parallel.tp, link.extra), (4, vec![]));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Whether the GPU supports the number formats, and whether this release has kernels for them.
 
-use super::parallel::Degrees;
 use crate::config::catalog::numbers::formats::constants;
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model};
+use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
 
 /// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
 const DENSE: [Dtype; 7] =
@@ -62,14 +61,14 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
 }
 
 /// Engines shard block-scaled weights only at block boundaries, and refuse to load other splits.
-pub fn blocks_divide(dtype: Dtype, model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
-    if dtype != Dtype::Fp8Block || degrees.tp == 0 {
+pub fn blocks_divide(dtype: Dtype, model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>) {
+    if dtype != Dtype::Fp8Block || parallel.tp == 0 {
         return;
     }
     let block = constants().weight_block as u32;
     for blocks in &model.blocks {
-        let shards = blocks.attention.iter().flat_map(|attention| attention_shards(attention, degrees.tp));
-        let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, degrees)));
+        let shards = blocks.attention.iter().flat_map(|attention| attention_shards(attention, parallel.tp));
+        let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, parallel)));
         for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(block)) {
             let text = format!(
                 "{share} {what} per GPU over {ranks} GPUs: {block}x{block} weight blocks need a multiple of {block}"
@@ -88,11 +87,11 @@ fn attention_shards(attention: &Attention, tp: u32) -> Vec<Shard> {
     vec![("columns of Q", tp, gqa.q_width() / tp), ("columns of K", tp, kv_heads * gqa.head_dim)]
 }
 
-fn ffn_shards(ffn: &Ffn, degrees: Degrees) -> Vec<Shard> {
+fn ffn_shards(ffn: &Ffn, parallel: Parallelism) -> Vec<Shard> {
     match ffn {
-        Ffn::Dense(dense) => vec![("MLP columns", degrees.tp, dense.intermediate / degrees.tp)],
+        Ffn::Dense(dense) => vec![("MLP columns", parallel.tp, dense.intermediate / parallel.tp)],
         Ffn::Moe(moe) => {
-            let ranks = (degrees.tp * degrees.dp / degrees.ep.max(1)).max(1);
+            let ranks = parallel.expert_tp();
             vec![("columns of an expert", ranks, moe.intermediate / ranks)]
         }
     }

@@ -19,8 +19,9 @@ pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
-use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Scenario, Setup, Workload};
-use parallel::Degrees;
+use super::{
+    Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Parallelism, Scenario, Setup, Workload,
+};
 
 /// Resolves ids and checks all ranges and constraints. Returns all findings at once, each with its field; there is
 /// a setup only if none is an error.
@@ -34,8 +35,7 @@ pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issu
 }
 
 fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Setup> {
-    let Scenario { tp, pp, dp, ep, replicas, kv, .. } = *scenario;
-    let degrees = Degrees { tp, pp, dp, ep };
+    let Scenario { parallel, replicas, kv, .. } = *scenario;
     let model = lookup::model(&scenario.model, catalog, issues);
     let gpu = lookup::gpu(&scenario.gpu, catalog, issues);
     issues.extend(gpu.into_iter().flat_map(|gpu| scenario.spec.issues(gpu)));
@@ -74,7 +74,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             requests::host_cache(gpu, &scenario.workload, issues);
         }
         if degrees_are_sane {
-            parallel::links(gpu, degrees, issues);
+            parallel::links(gpu, parallel, issues);
         }
         if let (Some(weights), Some(model)) = (weights, model) {
             formats::weights(weights, model, gpu, issues);
@@ -84,8 +84,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
         requests::drafts_of(model, &scenario.workload, issues);
         if degrees_are_sane {
-            parallel::fits_model(model, degrees, issues);
-            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, degrees, issues));
+            parallel::fits_model(model, parallel, issues);
+            weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, parallel, issues));
         }
         if let Some(workload) = &applied {
             workload::fits_context(workload, model, issues);
@@ -98,11 +98,11 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
     model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
-    let settings = settings::settings(&scenario.overrides, (engine, dp), gpu, issues);
+    let settings = settings::settings(&scenario.overrides, (engine, parallel.dp), gpu, issues);
     let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
-    kernels::measured(engine, gpu, model, &formats, ep, issues);
+    kernels::measured(engine, gpu, model, &formats, parallel.ep, issues);
     let longest = applied.longest(model.max_context);
     let workload = Workload { images, slos: workload::limits(applied.slos, &longest, issues), ..applied };
     let setup = Setup {
@@ -112,10 +112,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             Load::Offline(_) | Load::Batch(_) => engine.without_server(),
             _ => engine.clone(),
         },
-        tp,
-        pp,
-        dp,
-        ep,
+        parallel,
         replicas,
         prefill: None,
         weights,
@@ -137,9 +134,9 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
 }
 
 /// Whether the heads, columns and experts of `model` divide by these degrees.
-pub fn divides(model: &Model, tp: u32, dp: u32, ep: u32) -> bool {
+pub fn divides(model: &Model, parallel: Parallelism) -> bool {
     let mut issues = Vec::new();
-    parallel::fits_model(model, Degrees { tp, pp: 1, dp, ep }, &mut issues);
+    parallel::fits_model(model, parallel, &mut issues);
     issues.is_empty()
 }
 

@@ -1,23 +1,15 @@
 //! How the model is sharded over GPUs.
 
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Field, Gpu, Issue, MissingFigure, Model};
-
-/// Degrees of parallelism of one replica, as requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Degrees {
-    pub tp: u32,
-    pub pp: u32,
-    pub dp: u32,
-    pub ep: u32,
-}
+use crate::config::{Field, Gpu, Issue, MissingFigure, Model, Parallelism};
 
 /// The inputs of these degrees, and of the replicas.
 pub const FIELDS: [Field; 5] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep, Field::Gpus];
 
 /// Checks that heads, columns and experts divide. All degrees must be in range.
-pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
-    let Degrees { tp, pp, dp, ep } = degrees;
+pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>) {
+    let Parallelism { tp, pp, dp, ep } = parallel;
+    let stage = parallel.gpus_per_stage();
     let mut refuse = |field, text: String| issues.push(Issue::error(field, text));
     if pp > model.layers() {
         refuse(Field::Pp, format!("{pp} stages, but {} has {} layers", model.name, model.layers()));
@@ -31,8 +23,8 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
             refuse(Field::Ep, format!("{} has no experts to distribute", model.name));
         }
     }
-    if ep > tp * dp {
-        let text = format!("experts cannot be distributed over {ep} GPUs: a stage has {} (TP x DP)", tp * dp);
+    if ep > stage {
+        let text = format!("experts cannot be distributed over {ep} GPUs: a stage has {stage} (TP x DP)");
         refuse(Field::Ep, text);
     }
     for blocks in &model.blocks {
@@ -50,9 +42,8 @@ pub fn fits_model(model: &Model, degrees: Degrees, issues: &mut Vec<Issue>) {
                     ),
                 );
             }
-            Some(Ffn::Moe(moe)) if ep <= tp * dp => {
-                let (stage, experts) = (tp * dp, moe.experts);
-                let shards = stage / ep;
+            Some(Ffn::Moe(moe)) if ep <= stage => {
+                let (experts, shards) = (moe.experts, stage / ep);
                 if !stage.is_multiple_of(ep) {
                     refuse(Field::Ep, format!("the {stage} GPUs of a stage do not divide by {ep}"));
                 } else if !experts.is_multiple_of(ep) && ep < stage {
@@ -111,9 +102,9 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
 
 /// Checks that the GPU's record has the links the layout needs: a replica may span nodes, which then communicate
 /// over the network.
-pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
-    let Degrees { tp, pp, dp, .. } = degrees;
-    let gpus = u64::from(tp) * u64::from(dp) * u64::from(pp);
+pub fn links(gpu: &Gpu, parallel: Parallelism, issues: &mut Vec<Issue>) {
+    let Parallelism { tp, pp, dp, .. } = parallel;
+    let gpus = parallel.gpus();
     let domain = gpu.link.domain;
     if gpus > 1
         && domain > 1
@@ -121,12 +112,12 @@ pub fn links(gpu: &Gpu, degrees: Degrees, issues: &mut Vec<Issue>) {
     {
         issues.push(Issue::error(Field::Gpu, missing.to_string()));
     }
-    if gpus <= u64::from(domain) {
+    if gpus <= domain {
         return;
     }
     let field = if tp > domain {
         Field::Tp
-    } else if tp * dp > domain {
+    } else if parallel.gpus_per_stage() > domain {
         Field::Dp
     } else {
         Field::Pp

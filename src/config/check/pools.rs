@@ -23,7 +23,7 @@ pub fn instead(field: Field) -> Option<Field> {
 /// The prefill workers; `None` if there are none or they are refused. Issues specific to them are added to
 /// `issues`.
 pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Box<PrefillPool>> {
-    let Prefill { workers, gpu, tp, pp, dp, ep, token_budget, send_gb_per_s, send_us } = &scenario.prefill;
+    let Prefill { workers, gpu, parallel, token_budget, send_gb_per_s, send_us } = &scenario.prefill;
     if !scenario.has_pools() {
         return None;
     }
@@ -42,10 +42,7 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
     let worker = Scenario {
         gpu: gpu.clone().unwrap_or_else(|| scenario.gpu.clone()),
         spec: if same { scenario.spec.clone() } else { SpecSheet::default() },
-        tp: *tp,
-        pp: *pp,
-        dp: *dp,
-        ep: *ep,
+        parallel: *parallel,
         replicas: *workers,
         prefill: Prefill::default(),
         overrides: Overrides {

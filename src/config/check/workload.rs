@@ -154,7 +154,7 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         );
         issues.push(Issue::error(Field::TokenBudget, text));
     } else if batching == Batching::InFlight && setup.tokens_verified() <= budget {
-        let ranks = setup.replicas.saturating_mul(setup.dp).max(1);
+        let ranks = setup.replicas.saturating_mul(setup.parallel.dp).max(1);
         let beside = (budget - longest.min(budget)) / setup.tokens_verified();
         let room = |sequences: u32| longest.saturating_add(sequences.saturating_mul(setup.tokens_verified()));
         // However many a rate keeps running, one prompt at a time is never meant.

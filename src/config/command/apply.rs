@@ -4,7 +4,9 @@ use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
 use super::{DataParallel, EngineLaunch, HostCacheUnit, Setting, launches, setting};
 use crate::config::names::settle;
-use crate::config::{Dtype, Field, Issue, ModelChoice, Overrides, Prefill, Scenario, catalog, excerpt};
+use crate::config::{
+    Dtype, Field, Issue, ModelChoice, Overrides, Parallelism, Prefill, Scenario, catalog, excerpt,
+};
 use crate::units::{GIB, count};
 
 /// How many unrecognised arguments a warning lists.
@@ -84,10 +86,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let mut rest = Rest { dp: 1, ..Rest::default() };
     let mut scenario = Scenario {
         engine: launch.engine.into(),
-        tp: 1,
-        pp: 1,
-        dp: 1,
-        ep: 1,
+        parallel: Parallelism::NONE,
         replicas: 1,
         prefill: Prefill::default(),
         weights: None,
@@ -155,8 +154,8 @@ impl Rest {
         match setting {
             Setting::Model | Setting::Idle | Setting::DraftedHow => {}
             Setting::Quantization => self.quantization = Some(flag.clone()),
-            Setting::Tp => scenario.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.tp),
-            Setting::Pp => scenario.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.pp),
+            Setting::Tp => scenario.parallel.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.parallel.tp),
+            Setting::Pp => scenario.parallel.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.parallel.pp),
             Setting::Dp => self.dp = self.whole(Field::Dp, flag).unwrap_or(self.dp),
             Setting::DpAttention => self.dp_attention = flag.on(),
             Setting::Ep => self.ep = self.whole(Field::Ep, flag),
@@ -233,7 +232,7 @@ impl Rest {
             (Some((switch, size)), false, Some(_)) => format!("`{size}` has no effect without `{switch}`"),
             (_, _, None) => return,
             (_, _, Some(size)) => {
-                let gpus = scenario.tp.saturating_mul(scenario.pp).max(1);
+                let gpus = scenario.parallel.tp.saturating_mul(scenario.parallel.pp).max(1);
                 scenario.workload.turns.host_gib = match host_cache.unit {
                     HostCacheUnit::GibOfAllGpus => size / f64::from(gpus),
                     HostCacheUnit::GbPerGpu => size * 1e9 / GIB,
@@ -250,11 +249,11 @@ impl Rest {
         let data_parallel = launches().of(&scenario.engine).map(|of| of.data_parallel);
         let ranks = match data_parallel {
             Some(DataParallel::TimesTp) if scenario.has_experts() => {
-                scenario.dp = self.dp;
+                scenario.parallel.dp = self.dp;
                 None
             }
             Some(DataParallel::WithinTp) if self.dp_attention => Some(self.dp),
-            Some(DataParallel::IsTp) if self.dp_attention => Some(scenario.tp),
+            Some(DataParallel::IsTp) if self.dp_attention => Some(scenario.parallel.tp),
             _ => {
                 scenario.replicas = self.dp.max(1);
                 None
@@ -263,8 +262,8 @@ impl Rest {
         match ranks {
             None => {}
             // All GPUs are given as tensor parallel; attention ranks are among them.
-            Some(ranks) if ranks > 0 && scenario.tp.is_multiple_of(ranks) => {
-                (scenario.tp, scenario.dp) = (scenario.tp / ranks, ranks);
+            Some(ranks) if ranks > 0 && scenario.parallel.tp.is_multiple_of(ranks) => {
+                (scenario.parallel.tp, scenario.parallel.dp) = (scenario.parallel.tp / ranks, ranks);
                 if let Some(engine) = catalog().engine(&scenario.engine) {
                     let of_rank = |all: u32| engine.scheduler.of_rank(all, ranks);
                     let given = &mut scenario.overrides;
@@ -273,12 +272,13 @@ impl Rest {
                 }
             }
             Some(ranks) => {
-                let text = format!("{} GPUs do not divide into {ranks} ranks of attention", scenario.tp);
+                let text =
+                    format!("{} GPUs do not divide into {ranks} ranks of attention", scenario.parallel.tp);
                 self.issues.push(Issue::error(Field::Dp, text));
             }
         }
-        let all = scenario.tp.saturating_mul(scenario.dp);
-        scenario.ep = match (self.ep_over_all && scenario.has_experts(), self.ep) {
+        let all = scenario.parallel.tp.saturating_mul(scenario.parallel.dp);
+        scenario.parallel.ep = match (self.ep_over_all && scenario.has_experts(), self.ep) {
             (true, _) => all,
             (false, Some(ep)) => ep,
             (false, None) => 1,

@@ -264,7 +264,10 @@ fn options_written_in_other_forms_are_read() {
     let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
     let (scenario, _) = read(text, &Scenario::default()).unwrap();
     let scenario = scenario.unwrap();
-    assert_eq!((scenario.tp, scenario.dp, scenario.ep, scenario.kv), (1, 8, 8, Dtype::Fp8));
+    assert_eq!(
+        (scenario.parallel.tp, scenario.parallel.dp, scenario.parallel.ep, scenario.kv),
+        (1, 8, 8, Dtype::Fp8)
+    );
     assert_eq!(scenario.model, ModelChoice::Catalog("deepseek-r1".into()));
 }
 

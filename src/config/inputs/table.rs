@@ -63,16 +63,16 @@ inputs! {
             set: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
         }),
     Tp = row("tp", "Tensor parallel", "GPUs each layer is split over (TP).")
-        .at(Layout, 0).number(held!(tp, DEGREE.unit("GPUs").power_of_two())),
+        .at(Layout, 0).number(held!(parallel.tp, DEGREE.unit("GPUs").power_of_two())),
     Pp = row("pp", "Pipeline parallel", "Pipeline stages the layers are split into (PP).")
-        .at(Layout, 1).number(held!(pp, DEGREE.unit("stages"))),
+        .at(Layout, 1).number(held!(parallel.pp, DEGREE.unit("stages"))),
     Dp = row("dp", "Attention data parallel",
         "Groups of TP GPUs that run attention for their own requests and share the experts (DP).").at(Layout, 2)
-        .when(Scenario::has_experts).number(held!(dp, DEGREE.unit("groups"))),
+        .when(Scenario::has_experts).number(held!(parallel.dp, DEGREE.unit("groups"))),
     Ep = row("ep", "Expert parallel",
         "GPUs of a stage (TP x DP) that the experts are distributed over (EP); the rest of TP x DP shards each \
         expert.").at(Layout, 3)
-        .when(Scenario::has_experts).number(held!(ep, EXPERT_RANKS)),
+        .when(Scenario::has_experts).number(held!(parallel.ep, EXPERT_RANKS)),
     Engine = row("e", "Engine", "Serving engine, by catalog id.")
         .at(Engine, 0).text(text!(Id, values::id, scenario.engine, String::clone)),
     Weights = row("w", "Weights", "Format of the linear layers' weights; as published if left out.").at(Formats, 0)
@@ -275,16 +275,16 @@ inputs! {
         "GPU of the prefill workers, by catalog id or name; the replicas' if left out.")
         .later().text(text!(Id, values::gpu, Some(scenario.prefill.gpu), String::clone)),
     PrefillTp = row("ptp", "Prefill TP", "GPUs each layer of a prefill worker is split over.").at(Layout, 11).later()
-        .when(Scenario::has_pools).number(held!(prefill.tp, DEGREE.unit("GPUs").power_of_two())),
+        .when(Scenario::has_pools).number(held!(prefill.parallel.tp, DEGREE.unit("GPUs").power_of_two())),
     PrefillPp = row("ppp", "Prefill PP", "Pipeline stages of a prefill worker.").at(Layout, 12).later()
-        .when(Scenario::has_pools).number(held!(prefill.pp, DEGREE.unit("stages"))),
+        .when(Scenario::has_pools).number(held!(prefill.parallel.pp, DEGREE.unit("stages"))),
     PrefillDp = row("pdp", "Prefill attention DP",
         "Groups in a prefill worker that run attention for their own requests and share the experts.")
         .at(Layout, 13).later()
-        .when(has_expert_pools).number(held!(prefill.dp, DEGREE.unit("groups"))),
+        .when(has_expert_pools).number(held!(prefill.parallel.dp, DEGREE.unit("groups"))),
     PrefillEp = row("pep", "Prefill EP", "GPUs of a prefill worker that the experts are distributed over.")
         .at(Layout, 14).later()
-        .when(has_expert_pools).number(held!(prefill.ep, EXPERT_RANKS)),
+        .when(has_expert_pools).number(held!(prefill.parallel.ep, EXPERT_RANKS)),
     PrefillBudget = row("ptb", "Prefill token budget",
         "Tokens that one prefill worker's step may process; the replicas' if left out.")
         .at(Layout, 15).later().when(Scenario::has_pools)

@@ -6,7 +6,7 @@ use super::names::{Caller, UnknownKernel};
 use crate::config::{Arch, Dtype};
 
 /// A fused-MoE kernel and the engine's wrapper around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExpertKernel {
     pub code: ExpertCode,
     pub caller: Caller,
@@ -14,7 +14,7 @@ pub struct ExpertKernel {
 }
 
 /// The code of the experts' GEMMs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExpertCode {
     /// The engines' own Triton kernels.
     Triton,
@@ -33,7 +33,7 @@ pub enum ExpertCode {
 }
 
 /// The code around the experts' GEMMs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExpertWrapper {
     Plain,
     /// TensorRT-LLM's low-latency path: the weighted sum is left to the next kernel.

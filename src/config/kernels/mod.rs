@@ -15,7 +15,7 @@ use super::catalog::catalog;
 use super::{Arch, Dtype, Engine};
 
 /// A kernel by name, with its id if it has a learned model. The name is empty if no kernel was measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String", bound(serialize = "K: Clone", deserialize = "K: FromStr"))]
 pub struct KernelName<K> {
     name: String,
@@ -64,7 +64,7 @@ impl<K> From<KernelName<K>> for String {
 }
 
 /// An engine's default kernels on one GPU architecture, named as in the measured tables.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelChoice {
     pub arch: Arch,
@@ -75,7 +75,7 @@ pub struct KernelChoice {
 }
 
 /// A fused-MoE kernel for experts in one format.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoeKernel {
     pub weights: Dtype,

@@ -11,7 +11,19 @@ use crate::config::Arch;
 use crate::config::ids::ids;
 
 /// Engines whose launches were measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Caller {
@@ -51,7 +63,7 @@ pub enum GemmKernel {
 }
 
 /// Attention kernels by code base, regardless of the engine that launches them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString)]
 pub enum AttentionKernel {
     /// FlashInfer's FlashAttention-2, as SGLang launches it.
     #[strum(serialize = "flashinfer", serialize = "FlashInfer decode")]

@@ -27,11 +27,11 @@ impl Draft {
     pub fn finish(mut self, issues: &mut Vec<Issue>) -> Link {
         let Some(gpus) = self.gpus else { return self.link };
         let scenario = &mut self.link.scenario;
-        let replica = scenario.gpus_per_replica();
+        let replica = scenario.parallel.gpus();
         // `check` refuses degrees of zero.
-        if let Some(replicas) = u64::from(gpus).checked_div(replica) {
-            scenario.replicas = u32::try_from(replicas).unwrap_or(u32::MAX);
-            if replicas * replica != u64::from(gpus) {
+        if let Some(replicas) = gpus.checked_div(replica) {
+            scenario.replicas = replicas;
+            if replicas * replica != gpus {
                 let text = format!("{gpus} GPUs do not divide into replicas of {replica} (TP x DP x PP)");
                 issues.push(Issue::error(Field::Gpus, text).with_given(gpus.to_string()));
             }
@@ -43,8 +43,8 @@ impl Draft {
 /// GPUs over all replicas, if there are several.
 pub fn all_gpus(link: &Link) -> Option<String> {
     let scenario = &link.scenario;
-    let gpus = scenario.gpus_per_replica().saturating_mul(u64::from(scenario.replicas));
-    (scenario.replicas != 1).then(|| gpus.min(u64::from(u32::MAX)).to_string())
+    let gpus = scenario.parallel.gpus().saturating_mul(scenario.replicas);
+    (scenario.replicas != 1).then(|| gpus.to_string())
 }
 
 pub fn set_version(draft: &mut Draft, text: &str) -> Result<(), String> {

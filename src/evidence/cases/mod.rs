@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::compared::{Compared, Skipped};
 use crate::config::names::{Resolved, resolve};
-use crate::config::{Dtype, Issue, ModelChoice, Scenario};
+use crate::config::{Dtype, Issue, ModelChoice, Parallelism, Scenario};
 use crate::efficiency::{Learned, Rows};
 
 pub use batch::BatchCase;
@@ -39,8 +39,7 @@ impl Ran {
             model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
             gpu: self.gpu.clone(),
             engine: self.engine.clone(),
-            tp: self.tp,
-            pp: self.pp,
+            parallel: Parallelism { tp: self.tp, pp: self.pp, ..Parallelism::NONE },
             weights: Some(dtype(&self.precision)?),
             ..Scenario::default()
         })

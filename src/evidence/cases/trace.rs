@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{Ask, Ran, texts};
 use crate::config::catalog::Catalog;
 use crate::config::catalog::numbers::recorded_servers::constants;
-use crate::config::{Lengths, Load, Overrides, Scenario, Workload, check, link};
+use crate::config::{Lengths, Load, Overrides, Parallelism, Scenario, Workload, check, link};
 use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::served::lengths::{longest, means};
@@ -114,9 +114,9 @@ impl TraceCase {
 
     fn scenario(&self) -> Result<Scenario, String> {
         let (prompt, output) = longest(&self.sent());
+        let ran = self.ran.scenario()?;
         Ok(Scenario {
-            dp: self.dp_attention,
-            ep: self.ep,
+            parallel: Parallelism { dp: self.dp_attention, ep: self.ep, ..ran.parallel },
             workload: Workload {
                 isl: Lengths::Fixed(prompt),
                 osl: output,
@@ -128,7 +128,7 @@ impl TraceCase {
                 max_seqs: Some(constants().max_seqs as u32),
                 ..Overrides::default()
             },
-            ..self.ran.scenario()?
+            ..ran
         })
     }
 }

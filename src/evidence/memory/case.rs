@@ -4,7 +4,9 @@ use super::{ComparedStart, Sizes, StartCase, version::version};
 use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
 use crate::config::names::Resolved;
-use crate::config::{Dtype, Engine, Gpu, Lengths, Load, Model, Scenario, Setup, Workload, check};
+use crate::config::{
+    Dtype, Engine, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, Workload, check,
+};
 use crate::evidence::cases;
 use crate::serving::memory_of;
 use crate::units::{Bytes, GIB};
@@ -48,9 +50,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let bare = plain.ok_or_else(|| cases::texts(&issues))?.without_requests();
     let setup = Setup {
         model: model.clone(),
-        tp: case.tp,
-        pp: case.pp,
-        dp: case.dp,
+        parallel: Parallelism { tp: case.tp, pp: case.pp, dp: case.dp, ep: 1 },
         weights,
         formats,
         kv,

@@ -12,7 +12,7 @@ pub fn seconds(setup: &Setup, passes: u32) -> Result<f64, MissingFigure> {
     let layer = model.blocks.last().map(|last| last.tensors(model.hidden)).unwrap_or_default();
     let head = constants().eagle_vocab * f64::from(model.hidden);
     let elements = layer.iter().map(|tensor| tensor.elements * tensor.active).sum::<f64>() + head;
-    let bytes = Bytes(elements * Dtype::Bf16.bytes() / f64::from(setup.tp));
+    let bytes = Bytes(elements * Dtype::Bf16.bytes() / f64::from(setup.parallel.tp));
     let pass: Seconds =
         bytes / (setup.gpu.bandwidth()? * physics().streaming_share) + physics().streaming_latency;
     Ok(pass.0 * f64::from(passes))

@@ -16,7 +16,7 @@ mod tables;
 use std::cell::Cell;
 
 use self::sent::SentRequests;
-pub use self::tables::{Tables, attempted, on_all_cores, tables};
+pub use self::tables::{TablesOfRuns, attempted, on_all_cores, tables};
 use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
@@ -73,33 +73,6 @@ impl ServedRun {
         }
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
         Ok(Self { setup, launch, policy, sent, extent, drafting, link })
-    }
-
-    /// The key, setup and extent of its table of step times.
-    fn wanted_table(&self) -> (String, &Setup, &Extent) {
-        (self.table_key(), &self.setup, &self.extent)
-    }
-
-    /// Equal for runs of the same kernels: one table serves them all.
-    pub fn table_key(&self) -> String {
-        let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, .. } = &self.setup;
-        let of_version = (
-            engine.graph_tokens,
-            engine.waits_for_delta_rules,
-            engine.computes_older_delta_rules,
-            !engine.untuned.is_empty(),
-        );
-        let (model, gpu, engine) = (&model.id, &gpu.id, &engine.id);
-        let (moe, fused) = (self.launch.moe.as_deref().unwrap_or_default(), self.launch.all_reduce_fusion);
-        let drafted = self.setup.workload.drafts.drafted;
-        let choice = self.setup.engine.kernels_on(self.setup.gpu.arch);
-        let experts = choice.and_then(|choice| choice.moe(self.setup.formats.weights, 1, u64::from(*ep)));
-        let attention = choice.map(|choice| &choice.attention_decode);
-        format!(
-            "{model} {gpu} {engine} {tp} {pp} {dp} {ep} {} {} {attention:?} {moe} {experts:?} {fused:?} {drafted} {of_version:?}",
-            weights.id(),
-            kv.id(),
-        )
     }
 
     /// The run's means at these step times (for a server kept full, only while it was full), and the mean number of

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::calibrated::{LeaveOut, RunPoint, predict};
 use super::ranks::Ranks;
-use super::{ServedRun, Tables, attempted, tables};
+use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::shipped;
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, LoadKind, ServedCase};
@@ -62,7 +62,7 @@ pub fn served_reports(
 ) -> Result<ServedReports, String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.id, |&case| Ok(Ready { case, run: ServedRun::of(case, catalog)? }));
-    let tables = tables(ready.iter().map(|one| one.run.wanted_table()), ask)?;
+    let tables = tables(ready.iter().map(|one| (&one.run.setup, &one.run.extent)), ask)?;
     let of = |one: &Ready| Ok((one.case.kind, compare(one.case, &one.run, &tables, leaves)?));
     let (compared, more) = attempted(&ready, |one| &one.case.id, of);
     skipped.extend(more);
@@ -81,7 +81,7 @@ pub fn served_reports(
 }
 
 /// Additional statistics for closed loops, mostly those with recorded launch scripts.
-fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Tables>) -> LoopReport {
+fn loop_report(ready: &[Ready<'_>], all: Report, tables: &TablesOfRuns) -> LoopReport {
     let recorded: Vec<&Ready> = ready
         .iter()
         .filter(|one| one.case.kind == LoadKind::ClosedLoop && one.case.published.is_none())
@@ -93,8 +93,8 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &BTreeMap<String, Table
     let floors: BTreeMap<&str, Option<f64>> = recorded
         .iter()
         .map(|one| {
-            let floor =
-                tables.get(&one.run.table_key()).and_then(|tables| tables.roofline.least_decode_step());
+            let tables = tables.of(&one.run.setup, &one.run.extent).ok();
+            let floor = tables.and_then(|tables| tables.roofline.least_decode_step());
             (one.case.id.as_str(), floor.map(|seconds| seconds.0))
         })
         .collect();
@@ -157,10 +157,10 @@ fn faster_than_physics(case: &Compared, osl: u32) -> Option<String> {
 fn compare(
     case: &ServedCase,
     run: &ServedRun,
-    tables: &BTreeMap<String, Tables>,
+    tables: &TablesOfRuns,
     leaves: &[LeaveOut],
 ) -> Result<Compared, String> {
-    let tables = tables.get(&run.table_key()).ok_or("no table of step times")?;
+    let tables = tables.of(&run.setup, &run.extent)?;
     let under = |table| StepTable::under(table, &run.setup.engine.host, run.policy.ahead);
     let hosted = under(&tables.learned);
     let (physics, in_flight) = run.simulate(&hosted, 1.0)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::lengths::means;
-use super::{ServedRun, Tables, attempted, tables};
+use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
 use crate::config::catalog::Catalog;
@@ -38,7 +38,7 @@ pub fn responses(
 ) -> Result<(Vec<Response>, Vec<Skipped>), String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.id, |&case| Ok((case, ServedRun::of(case, catalog)?)));
-    let tables = tables(ready.iter().map(|(_, run)| run.wanted_table()), ask)?;
+    let tables = tables(ready.iter().map(|(_, run)| (&run.setup, &run.extent)), ask)?;
     let of = |(case, run): &(&ServedCase, ServedRun)| {
         response(case, run, &tables, factors.get(&case.id).copied().unwrap_or_default())
     };
@@ -50,10 +50,10 @@ pub fn responses(
 fn response(
     case: &ServedCase,
     run: &ServedRun,
-    tables: &BTreeMap<String, Tables>,
+    tables: &TablesOfRuns,
     factors: Factors,
 ) -> Result<Response, String> {
-    let table = &tables.get(&run.table_key()).ok_or("no table of step times")?.learned;
+    let table = &tables.of(&run.setup, &run.extent)?.learned;
     let hosted = table.under(&run.setup.engine.host, run.policy.ahead);
     let simulate = |factors: Factors| run.simulate(&hosted.times(factors), factors.wait);
     let (physics, in_flight) = simulate(Factors::NONE)?;

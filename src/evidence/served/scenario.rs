@@ -3,12 +3,13 @@
 use super::lengths;
 use super::sent::SentRequests;
 use crate::config::names::Resolved;
-use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Scenario, Workload};
+use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Parallelism, Scenario, Workload};
 use crate::evidence::cases::{LoadKind, ServedCase, dtype, model};
-use crate::evidence::launch::LaunchSettings;
+use crate::evidence::launch::{LaunchLayout, LaunchSettings};
 
 pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
     let Resolved { model, weights: named, .. } = model(&case.model)?;
+    let LaunchLayout { tp, ep, attention_dp, .. } = launch.layout;
     let (isl, osl) = match case.published {
         None => (case.isl, case.osl),
         Some(_) => lengths::longest(&sent.requests),
@@ -16,10 +17,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
     Ok(Scenario {
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
-        tp: launch.layout.tp,
-        pp: case.pp,
-        dp: launch.layout.attention_dp,
-        ep: launch.layout.ep,
+        parallel: Parallelism { tp, pp: case.pp, dp: attention_dp, ep },
         weights: Some(weights(case, model, named)?),
         kv: launch.kv(case),
         workload: Workload {

@@ -1,13 +1,14 @@
 //! Step times of measured runs, tabulated on all cores.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::config::Setup;
+use crate::config::kernels::KernelChoice;
+use crate::config::{Dtype, Parallelism, Setup};
 use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::cases::Ask;
 use crate::evidence::compared::{Skipped, parted};
-use crate::serving::table::{Extent, StepTable, TablePlan};
+use crate::serving::table::{Extent, Phases, StepTable, TablePlan};
 
 /// Step times of one setup.
 #[derive(Debug, Clone)]
@@ -16,24 +17,74 @@ pub struct Tables {
     pub roofline: StepTable,
 }
 
-/// One table per key, as large as the largest run with that key requires.
+/// What step times depend on: a table serves all runs of which this is the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct TableKey {
+    model: String,
+    gpu: String,
+    engine: String,
+    parallel: Parallelism,
+    weights: Dtype,
+    kv: Dtype,
+    drafted: u32,
+    kernels: Option<KernelChoice>,
+    fuses_norms: bool,
+    graph_tokens: Option<u32>,
+    waits_for_delta_rules: bool,
+    computes_older_delta_rules: bool,
+    leaves_experts_untuned: bool,
+    phases: Phases,
+}
+
+impl TableKey {
+    fn of(setup: &Setup, phases: Phases) -> Self {
+        let Setup { model, gpu, engine, .. } = setup;
+        Self {
+            model: model.id.clone(),
+            gpu: gpu.id.clone(),
+            engine: engine.id.clone(),
+            parallel: setup.parallel,
+            weights: setup.weights,
+            kv: setup.kv,
+            drafted: setup.workload.drafts.drafted,
+            kernels: engine.kernels_on(gpu.arch).cloned(),
+            fuses_norms: engine.norm_in_all_reduce.of(model),
+            graph_tokens: engine.graph_tokens,
+            waits_for_delta_rules: engine.waits_for_delta_rules,
+            computes_older_delta_rules: engine.computes_older_delta_rules,
+            leaves_experts_untuned: !engine.untuned.is_empty(),
+            phases,
+        }
+    }
+}
+
+/// The tables of measured runs.
+pub struct TablesOfRuns(HashMap<TableKey, Tables>);
+
+impl TablesOfRuns {
+    pub fn of(&self, setup: &Setup, extent: &Extent) -> Result<&Tables, String> {
+        self.0.get(&TableKey::of(setup, extent.phases)).ok_or_else(|| "no table of step times".into())
+    }
+}
+
+/// A table for each key, as large as the largest run with that key requires.
 pub fn tables<'a>(
-    runs: impl Iterator<Item = (String, &'a Setup, &'a Extent)>,
+    runs: impl Iterator<Item = (&'a Setup, &'a Extent)>,
     ask: &Ask<'_>,
-) -> Result<BTreeMap<String, Tables>, String> {
-    let mut wanted: BTreeMap<String, (&Setup, Extent)> = BTreeMap::new();
-    for (key, setup, needed) in runs {
-        let (_, extent) = wanted.entry(key).or_insert((setup, *needed));
+) -> Result<TablesOfRuns, String> {
+    let mut wanted: HashMap<TableKey, (&Setup, Extent)> = HashMap::new();
+    for (setup, needed) in runs {
+        let (_, extent) = wanted.entry(TableKey::of(setup, needed.phases)).or_insert((setup, *needed));
         *extent = extent.joined(needed);
     }
-    let wanted: Vec<(String, (&Setup, Extent))> = wanted.into_iter().collect();
-    let table = |(key, (setup, extent)): &(String, (&Setup, Extent))| {
+    let wanted: Vec<(TableKey, (&Setup, Extent))> = wanted.into_iter().collect();
+    let table = |(key, (setup, extent)): &(TableKey, (&Setup, Extent))| {
         let plan = TablePlan::new(setup, extent)?;
         let finish = |efficiencies: &Efficiencies| plan.finish(efficiencies).ok_or(UNANSWERED);
         let learned = finish(&Efficiencies::Learned(ask(plan.rows())?))?;
         Ok((key.clone(), Tables { learned, roofline: finish(&Efficiencies::Roofline)? }))
     };
-    on_all_cores(&wanted, table).into_iter().collect()
+    on_all_cores(&wanted, table).into_iter().collect::<Result<_, _>>().map(TablesOfRuns)
 }
 
 /// The results of `of`, in order, computed on all cores; those it has no result for by `id`.

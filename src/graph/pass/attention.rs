@@ -14,7 +14,7 @@ const SUMS_BYTES: f64 = 2.0 * 4.0;
 
 impl Calls<'_> {
     pub(super) fn gqa(&mut self, gqa: &model::Gqa, count: u64, batch: &Batch) {
-        let (rows, tp) = (self.tokens, u64::from(self.layout.tp));
+        let (rows, tp) = (self.tokens, u64::from(self.layout.parallel.tp));
         let heads = u64::from(gqa.heads).div_ceil(tp);
         let kv_heads = u64::from(gqa.kv_heads).div_ceil(tp);
         let (head_dim, value_dim) = (u64::from(gqa.head_dim), u64::from(gqa.value_dim()));
@@ -30,9 +30,9 @@ impl Calls<'_> {
         self.gemm(Block::Attention, "qkv_proj", count, columns, self.hidden, weights);
         if gqa.qk_norm {
             self.element(Block::Attention, "qk_norm", count, ElementwiseKind::QkNorm, qk_width + index);
-            if gqa.has(GqaTrait::NormOverHeads) && self.layout.tp > 1 {
+            if gqa.has(GqaTrait::NormOverHeads) && self.layout.parallel.tp > 1 {
                 let bytes = Bytes(rows as f64 * SUMS_BYTES);
-                let ranks = self.layout.tp;
+                let ranks = self.layout.parallel.tp;
                 self.collective("qk_norm_all_reduce", count, Collective::AllReduce { ranks, bytes });
             }
         }
@@ -63,7 +63,7 @@ impl Calls<'_> {
     }
 
     pub(super) fn mla(&mut self, mla: &model::Mla, count: u64, batch: &Batch) {
-        let heads = LatentHeads::of(mla, u64::from(mla.heads).div_ceil(u64::from(self.layout.tp)));
+        let heads = LatentHeads::of(mla, u64::from(mla.heads).div_ceil(u64::from(self.layout.parallel.tp)));
         if self.layout.latent_blocks || mla.indexer.is_some() {
             self.latent_blocks(mla, heads, count, batch);
         } else {

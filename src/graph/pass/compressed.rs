@@ -10,7 +10,7 @@ use crate::kernels::{LatentAttention, LatentHeads, Phase, Reach, Scores, Sequenc
 
 impl Calls<'_> {
     pub(super) fn compressed(&mut self, compressed: &model::Compressed, count: u64, batch: &Batch) {
-        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
         let weights = self.formats.attention;
         let of = Block::Attention;
         let [head_dim, rope, rank] =
@@ -94,7 +94,7 @@ impl Calls<'_> {
         sequences: &[Sequences],
     ) {
         let Some(blocks) = gqa.blocks.filter(|_| tokens(sequences) > 0) else { return };
-        let heads = u64::from(blocks.heads).div_ceil(u64::from(self.layout.tp));
+        let heads = u64::from(blocks.heads).div_ceil(u64::from(self.layout.parallel.tp));
         let (head_dim, topk) = (u64::from(blocks.head_dim), u64::from(blocks.keys()));
         let sequences = sequences.to_vec();
         let call = Scores { sequences, heads, head_dim, ratio: 1, keys: Dtype::Bf16, topk };

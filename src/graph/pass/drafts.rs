@@ -27,7 +27,7 @@ impl Calls<'_> {
         let sequences = of_phase(batch, Phase::Decode);
         self.tokens = tokens(&sequences);
         if self.tokens > 0 {
-            self.pooled = self.tokens * u64::from(self.layout.dp);
+            self.pooled = self.tokens * u64::from(self.layout.parallel.dp);
             (self.base, self.scope) = (Scope::Drafts, Scope::Drafts);
             self.choose(model, self.tokens, drafted);
             if drafted > 1 {

@@ -34,7 +34,7 @@ impl Calls<'_> {
     fn encode(&mut self, vision: &Vision, images: u64, patches: u64) {
         let (of, layers) = (Block::Encoder, u64::from(vision.layers));
         let width = self.hidden;
-        let heads = u64::from(vision.heads).div_ceil(u64::from(self.layout.tp));
+        let heads = u64::from(vision.heads).div_ceil(u64::from(self.layout.parallel.tp));
         let head_dim = width.div_ceil(u64::from(vision.heads));
         self.gemm(of, "patch_embedding", 1, width, vision.values(), Dtype::Bf16);
         self.element(of, "encoder_norm", 2 * layers + 1, ElementwiseKind::AddNorm, width);
@@ -76,7 +76,7 @@ impl Calls<'_> {
 
     /// GEMMs in pairs, the first sharded by columns and the second by rows; one without a second is not sharded.
     fn project(&mut self, vision: &Vision, tokens: u64) {
-        let (count, tp) = (u64::from(vision.projectors), u64::from(self.layout.tp));
+        let (count, tp) = (u64::from(vision.projectors), u64::from(self.layout.parallel.tp));
         let widths: Vec<u64> = vision.projector.iter().copied().map(u64::from).collect();
         for (index, pair) in widths.windows(2).enumerate() {
             let (is_second, has_second) = (index % 2 == 1, index + 2 < widths.len());
@@ -88,7 +88,11 @@ impl Calls<'_> {
             self.gemm_of(Block::Encoder, "projector", count, Gemm { m: tokens, n, k, weights: Dtype::Bf16 });
             if is_second && tp > 1 {
                 let bytes = Bytes((tokens * n) as f64 * ACTIVATION_BYTES);
-                self.collective("all_reduce", count, Collective::AllReduce { ranks: self.layout.tp, bytes });
+                self.collective(
+                    "all_reduce",
+                    count,
+                    Collective::AllReduce { ranks: self.layout.parallel.tp, bytes },
+                );
             }
         }
     }

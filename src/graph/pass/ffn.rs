@@ -16,7 +16,7 @@ impl Calls<'_> {
         count: u64,
         weights: Dtype,
     ) {
-        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
         let [into, activation, out] = names;
         let width = u64::from(dense.intermediate).div_ceil(tp);
         let (columns, kind) = if dense.gated() {
@@ -60,7 +60,7 @@ impl Calls<'_> {
         if moe.latent.is_some() {
             self.gemm(of, "latent_out_proj", count, hidden, width, formats.shared);
         }
-        if self.layout.dp <= 1 {
+        if self.layout.parallel.dp <= 1 {
             self.all_reduce(count);
         } else {
             self.reduced = false;
@@ -75,8 +75,8 @@ impl Calls<'_> {
         }
         let tokens = self.pooled;
         let (experts, topk) = (u64::from(moe.experts), u64::from(moe.topk));
-        let ep = u64::from(self.layout.ep.max(1));
-        let data_parallel = self.layout.dp > 1;
+        let ep = u64::from(self.layout.parallel.ep.max(1));
+        let data_parallel = self.layout.parallel.dp > 1;
         let [dispatch, combine] = self.exchange(tokens * width, topk);
         if data_parallel {
             self.collective("dispatch", count, dispatch);
@@ -89,7 +89,7 @@ impl Calls<'_> {
             inter: u64::from(moe.intermediate),
             experts,
             topk,
-            tp: u64::from(self.layout.expert_tp()),
+            tp: u64::from(self.layout.parallel.expert_tp()),
             ep,
             gated: moe.gated(),
             weights: self.formats.weights,
@@ -108,8 +108,8 @@ impl Calls<'_> {
     /// them (`moe_ep_size <= top_k` in TensorRT-LLM's `select_alltoall_method_type`; SGLang and vLLM by DeepEP):
     /// there in the GEMM's format, back in bf16. Within eight GPUs engines always gather.
     fn exchange(&self, elements: u64, topk: u64) -> [Collective; 2] {
-        let ranks = self.layout.expert_ranks();
-        if f64::from(ranks) <= constants().gathering_ranks || u64::from(self.layout.ep) <= topk {
+        let ranks = self.layout.parallel.gpus_per_stage();
+        if f64::from(ranks) <= constants().gathering_ranks || u64::from(self.layout.parallel.ep) <= topk {
             let bytes = Bytes(elements as f64 * ACTIVATION_BYTES);
             return [Collective::AllGather { ranks, bytes }, Collective::ReduceScatter { ranks, bytes }];
         }

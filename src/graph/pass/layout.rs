@@ -1,22 +1,15 @@
 //! How a model is laid out over GPUs, in which formats, and what the engine decides.
 
-use crate::config::Dtype;
 use crate::config::model::Formats;
+use crate::config::{Dtype, Parallelism};
 use crate::kernels::Routing;
 
 /// The layout of a model over GPUs, and the engine's choices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
-    /// Ranks that share attention heads, MLP columns and vocabulary.
-    pub tp: u32,
-    pub pp: u32,
+    pub parallel: Parallelism,
     /// Stages whose successor is on another node.
     pub crossings: u32,
-    /// Groups of `tp` ranks that attend to separate requests and share the experts.
-    pub dp: u32,
-    /// Ranks that whole experts are distributed over, out of the `tp * dp` that share them; the rest shards each
-    /// expert.
-    pub ep: u32,
     pub formats: Formats,
     pub kv: Dtype,
     /// The engine's attention kernel applies the rotary embedding itself.
@@ -35,16 +28,4 @@ pub struct Layout {
     pub drafted: u32,
     /// How tokens choose experts.
     pub routing: Routing,
-}
-
-impl Layout {
-    /// Ranks that share the experts of a layer.
-    pub fn expert_ranks(&self) -> u32 {
-        self.tp * self.dp
-    }
-
-    /// Ranks that shard each expert's width.
-    pub fn expert_tp(&self) -> u32 {
-        (self.expert_ranks() / self.ep.max(1)).max(1)
-    }
 }

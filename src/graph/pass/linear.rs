@@ -9,7 +9,7 @@ use crate::units::Bytes;
 
 impl Calls<'_> {
     pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
-        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
         let weights = self.formats.attention;
         let of = Block::Attention;
         let share = |number: u32| u64::from(number).div_ceil(tp);
@@ -57,7 +57,7 @@ impl Calls<'_> {
     }
 
     pub(super) fn mamba(&mut self, mamba: &model::Mamba, count: u64, batch: &Batch) {
-        let (hidden, tp) = (self.hidden, u64::from(self.layout.tp));
+        let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
         let weights = self.formats.attention;
         let of = Block::Attention;
         let heads = u64::from(mamba.heads).div_ceil(tp);
@@ -74,7 +74,7 @@ impl Calls<'_> {
             self.gemm(of, "x_proj", count, selected, width, weights);
             if tp > 1 {
                 let bytes = Bytes((self.tokens * selected) as f64 * ACTIVATION_BYTES);
-                let ranks = self.layout.tp;
+                let ranks = self.layout.parallel.tp;
                 self.collective("all_reduce", count, Collective::AllReduce { ranks, bytes });
             }
             self.element(of, "select_norm", count, ElementwiseKind::Norm, selected);

@@ -81,7 +81,7 @@ struct Calls<'a> {
 impl<'a> Calls<'a> {
     fn new(model: &Model, layout: &'a Layout, batch: &Batch, only: Option<Scope>) -> Self {
         let tokens = batch.tokens();
-        let pooled = batch.pooled.unwrap_or(tokens * u64::from(layout.dp));
+        let pooled = batch.pooled.unwrap_or(tokens * u64::from(layout.parallel.dp));
         Self {
             list: Vec::new(),
             layout,
@@ -145,7 +145,7 @@ impl Calls<'_> {
     }
 
     fn all_reduce(&mut self, count: u64) {
-        let ranks = self.layout.tp;
+        let ranks = self.layout.parallel.tp;
         self.reduced = ranks > 1;
         if ranks > 1 {
             let bytes = Bytes((self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
@@ -161,7 +161,7 @@ impl Calls<'_> {
         let count = u64::from(blocks.count);
         // Within a block type, every layer but the first follows one of the same type: with data-parallel
         // attention, that one ended in a reduce-scatter.
-        let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.dp > 1;
+        let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.parallel.dp > 1;
         let mut unreduced = u64::from(!self.reduced) + if scatters { count.saturating_sub(1) } else { 0 };
         if let Some(attention) = &blocks.attention {
             self.before(Block::Attention, ["mhc_pre", "input_norm"], [count, unreduced], blocks.streams);
@@ -219,7 +219,7 @@ impl Calls<'_> {
     /// Norm with the residual added. A preceding all-reduce may fuse it, except for `unreduced` of them, which
     /// follow none.
     fn norm(&mut self, block: Block, name: &'static str, count: u64, unreduced: u64) {
-        let fused = self.layout.norm_in_all_reduce && self.layout.tp > 1;
+        let fused = self.layout.norm_in_all_reduce && self.layout.parallel.tp > 1;
         let count = if fused { unreduced } else { count };
         if count > 0 {
             self.element(block, name, count, ElementwiseKind::AddNorm, self.hidden);
@@ -233,12 +233,12 @@ impl Calls<'_> {
     /// Stage transfers, then the final norm, the logits of each position, and sampling.
     fn head(&mut self, model: &Model, batch: &Batch) {
         let rows = batch.logits();
-        if self.layout.pp > 1 {
+        if self.layout.parallel.pp > 1 {
             // Hidden state and residual, or all residual streams.
             let states = model.blocks.iter().filter_map(|blocks| blocks.streams).max().unwrap_or(2);
             let bytes = Bytes(f64::from(states) * (self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
-            let crossings = self.layout.crossings.min(self.layout.pp - 1);
-            let inside = self.layout.pp - 1 - crossings;
+            let crossings = self.layout.crossings.min(self.layout.parallel.pp - 1);
+            let inside = self.layout.parallel.pp - 1 - crossings;
             for (name, count, across) in
                 [("send_recv", inside, false), ("network_send_recv", crossings, true)]
             {
@@ -254,7 +254,7 @@ impl Calls<'_> {
 
     /// Logits and sampling of this many positions.
     fn choose(&mut self, model: &Model, rows: u64, count: u64) {
-        let tp = self.layout.tp;
+        let tp = self.layout.parallel.tp;
         let vocab = u64::from(model.vocab);
         let gemm = Gemm { m: rows, n: vocab.div_ceil(u64::from(tp)), k: self.hidden, weights: Dtype::Bf16 };
         self.gemm_of(Block::Head, "lm_head", count, gemm);

@@ -97,7 +97,8 @@ fn place(run: &Scenario) -> ([&str; 3], Option<Dtype>, [u32; 6]) {
         Lengths::Fixed(prompt) => prompt,
         Lengths::Each(_) => 0,
     };
-    let sizes = [run.tp, run.pp, run.dp, run.ep, run.workload.osl, prompt];
+    let sizes =
+        [run.parallel.tp, run.parallel.pp, run.parallel.dp, run.parallel.ep, run.workload.osl, prompt];
     ([run.model.id(), &run.gpu, &run.engine], run.weights, sizes)
 }
 

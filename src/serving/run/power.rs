@@ -55,7 +55,7 @@ impl Power {
 /// Total idle power in watts.
 fn idle(setup: &Setup) -> Option<f64> {
     let prefill = setup.prefill.as_ref().map_or(Some(0.0), |pool| idle(&pool.setup))?;
-    Some(PowerModel::of(setup).ok()?.idle.0 * f64::from(setup.gpus_per_replica() * setup.replicas) + prefill)
+    Some(PowerModel::of(setup).ok()?.idle.0 * f64::from(setup.parallel.gpus() * setup.replicas) + prefill)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct Extent {
 }
 
 /// The phases that occur: a pool's workers have only one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Phases {
     #[default]
     Both,

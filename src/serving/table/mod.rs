@@ -115,7 +115,7 @@ impl TablePlan {
         let (longest, newest) = (extent.length.max(SHORTEST), extent.prompt.max(SHORTEST));
         let verified = 1 + u64::from(setup.workload.drafts.drafted);
         let decoding = octaves(1, extent.sequences, SEQUENCES);
-        let of_all = numbers(extent.tokens * u64::from(setup.dp));
+        let of_all = numbers(extent.tokens * u64::from(setup.parallel.dp));
         let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
         let (lengths, news) = (octaves(SHORTEST, longest, LENGTHS), octaves(SHORTEST, newest, LENGTHS));
         let (pasts, counts) = (lengths::pasts(extent), octaves(1, lengths::most_prompts(extent), 1));
@@ -192,7 +192,7 @@ impl TablePlan {
             prompts: grid(prompts)?,
             decodes: grid(decodes)?,
         };
-        let gpus = f64::from(self.setup.tp * self.setup.dp);
+        let gpus = f64::from(self.setup.parallel.tp * self.setup.parallel.dp);
         let room = PowerModel::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
         let mixed_graph = mixed_graph(&self.setup) as f64;
         let copies = match efficiencies {
@@ -226,7 +226,7 @@ fn copies(setup: &Setup) -> Result<Seconds, MissingFigure> {
         Some(Attention::Delta(delta)) => f64::from(blocks.count) * delta.state(),
         _ => 0.0,
     };
-    let states = setup.model.blocks.iter().map(of).sum::<f64>() / f64::from(setup.tp);
+    let states = setup.model.blocks.iter().map(of).sum::<f64>() / f64::from(setup.parallel.tp);
     // Read and written twice, in 32 bits.
     let moved = Bytes(2.0 * 2.0 * 4.0 * states);
     Ok(moved / (setup.gpu.bandwidth()? * physics().streaming_share))

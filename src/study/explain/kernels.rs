@@ -93,7 +93,11 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
     match (pass.phase, tpot) {
         // Every token takes one decode step, plus other waiting.
         (Phase::Decode, Some(tpot)) => {
-            let steps = if matches!(setup.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(setup.pp) };
+            let steps = if matches!(setup.workload.load, Load::Batch(_)) {
+                1.0
+            } else {
+                f64::from(setup.parallel.pp)
+            };
             format!("{text}, and TPOT would be {}.", (tpot - saved * steps).print())
         }
         _ => format!("{text}: {} less.", percent(saved / pass.time)),

@@ -144,7 +144,7 @@ fn tpot(
             "The decode step{}: {}{} with {} tokens each in the KV cache; kernels {}, host {}{calibrated}.",
             if batch { " half-way through" } else { "" },
             counted(pass.sequences as f64, "sequence"),
-            if setup.dp > 1 { " per rank" } else { "" },
+            if setup.parallel.dp > 1 { " per rank" } else { "" },
             count(pass.past.round()),
             (pass.time - pass.host).print(),
             pass.host.print(),
@@ -224,10 +224,11 @@ fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Bl
         Phase::Decode => ("decode", "limit-decode"),
     };
     let mut lines = vec![words::limits(pass, factors)];
-    let stages = if setup.pp > 1 { format!(" × {} stages", setup.pp) } else { String::new() };
+    let stages =
+        if setup.parallel.pp > 1 { format!(" × {} stages", setup.parallel.pp) } else { String::new() };
     if let Ok(peak) = setup.gpu.peak(setup.weights) {
-        let experts = if setup.ep > 1 { ", experts balanced over the ranks" } else { "" };
-        let flops = pass.mfu * pass.time.0 * peak.0 * f64::from(setup.pp);
+        let experts = if setup.parallel.ep > 1 { ", experts balanced over the ranks" } else { "" };
+        let flops = pass.mfu * pass.time.0 * peak.0 * f64::from(setup.parallel.pp);
         lines.push(format!(
             "MFU = FLOP of all kernels{experts} / (step × dense peak{stages}) = {} / ({} × {}) = {}",
             Flops(flops).print(),
@@ -237,7 +238,7 @@ fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Bl
         ));
     }
     if let Ok(bandwidth) = setup.gpu.bandwidth() {
-        let touched = Bytes(pass.mbu * pass.time.0 * bandwidth.0 * f64::from(setup.pp));
+        let touched = Bytes(pass.mbu * pass.time.0 * bandwidth.0 * f64::from(setup.parallel.pp));
         lines.push(format!(
             "MBU = weight and KV bytes read / (step × peak bandwidth{stages}) = {} / ({} × {}) = {}",
             touched.print(),

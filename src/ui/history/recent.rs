@@ -6,7 +6,7 @@ use web_sys::Storage;
 
 use crate::config::catalog::{Offered, catalog};
 use crate::config::objects::from_json;
-use crate::config::{Lengths, ModelChoice, Scenario};
+use crate::config::{Lengths, ModelChoice, Parallelism, Scenario};
 use crate::study::words;
 use crate::ui::state::address;
 
@@ -78,7 +78,7 @@ fn name(scenario: &Scenario) -> String {
     let engine = Offered::of(&scenario.engine).map_or(&scenario.engine, |engine| &engine.name);
     let workload = &scenario.workload;
     let load = words::load(workload.load);
-    let Scenario { tp, pp, replicas, .. } = scenario;
+    let Scenario { parallel: Parallelism { tp, pp, .. }, replicas, .. } = scenario;
     let mean = |all: &[u32]| all.iter().sum::<u32>() / all.len().max(1) as u32;
     let (isl, osl) = workload.means().unwrap_or(match &workload.isl {
         Lengths::Fixed(isl) => (*isl, workload.osl),

@@ -18,7 +18,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
         state.form.with(|form| {
             let scenario = form.scenario();
             let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-            number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.dp)
+            number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.parallel.dp)
         })
     };
     let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);

@@ -98,7 +98,7 @@ fn a_choice_resets_excluded_inputs_with_a_note() {
     let mut form = Form::from_link("#m=qwen3-30b-a3b&tp=4&ep=4&dp=x");
     assert!(form.shows(Field::Ep) && form.shows(Field::Dp) && form.has_bad_draft());
     form.choose(Field::Model, |scenario| scenario.model = ModelChoice::Catalog("qwen3-32b".into()));
-    assert_eq!((form.scenario().ep, form.has_bad_draft()), (1, false));
+    assert_eq!((form.scenario().parallel.ep, form.has_bad_draft()), (1, false));
     assert!(!form.shows(Field::Ep) && !form.shows(Field::Dp));
     let notes: Vec<&str> = form.issues().iter().map(|issue| &*issue.text).collect();
     assert!(notes[0].starts_with("Expert parallel was reset from 4 to 1"), "{notes:?}");

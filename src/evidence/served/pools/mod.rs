@@ -110,28 +110,6 @@ impl PoolRun {
     }
 }
 
-impl Side {
-    /// The key, setup and extent of its table of step times.
-    fn wanted_table(&self) -> (String, &Setup, &Extent) {
-        (self.table_key(), &self.setup, &self.extent)
-    }
-
-    /// Equal for workers with the same step times.
-    pub fn table_key(&self) -> String {
-        let Setup { model, gpu, engine, tp, pp, dp, ep, weights, kv, workload, .. } = &self.setup;
-        let phases = self.extent.phases;
-        format!(
-            "{} {} {} {tp} {pp} {dp} {ep} {} {} {} {phases:?}",
-            model.id,
-            gpu.id,
-            engine.id,
-            weights.id(),
-            kv.id(),
-            workload.drafts.drafted
-        )
-    }
-}
-
 /// What the labels of a pool say of its workers.
 fn labelled(case: &PoolCase, workers: &Workers, decodes: bool) -> Result<Started, String> {
     let count = workers.count.ok_or("the number of workers is not known")?;
@@ -163,17 +141,11 @@ fn scenario_of(case: &PoolCase, prefill: &Started, decode: &Started) -> Result<S
         model: ModelChoice::Catalog(resolved.model.id.clone()),
         gpu: run.gpu.clone(),
         engine: run.engine.clone(),
-        tp: decode.gpus / decode.ranks.max(1),
-        pp: case.decode.pp,
-        dp: decode.ranks,
-        ep: decode.ep,
+        parallel: decode.parallel(case.decode.pp),
         replicas: decode.workers,
         prefill: Prefill {
             workers: prefill.workers,
-            tp: prefill.gpus / prefill.ranks.max(1),
-            pp: case.prefill.pp,
-            dp: prefill.ranks,
-            ep: prefill.ep,
+            parallel: prefill.parallel(case.prefill.pp),
             token_budget: prefill.token_budget,
             // SGLang's own router sends a request to both workers at once: nothing is handed over.
             send_us: case.runtime.is_none().then_some(0.0),

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::config::Parallelism;
 use crate::evidence::cases::{PoolCase, Workers};
 
 static PLAN: LazyLock<Result<Recipes, String>> = LazyLock::new(|| {
@@ -58,6 +59,11 @@ pub struct Started {
 }
 
 impl Started {
+    /// Its layout over `pp` stages.
+    pub fn parallel(&self, pp: u32) -> Parallelism {
+        Parallelism { tp: self.gpus / self.ranks.max(1), pp, dp: self.ranks, ep: self.ep }
+    }
+
     fn is_labelled(&self, workers: &Workers) -> bool {
         workers.count == Some(self.workers) && workers.gpus == Some(self.gpus)
     }

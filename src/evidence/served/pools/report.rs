@@ -8,7 +8,7 @@ use super::{PoolRun, Side};
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, PoolCase, ServedCase};
 use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, grouped};
-use crate::evidence::served::{Tables, attempted, tables};
+use crate::evidence::served::{TablesOfRuns, attempted, tables};
 use crate::serving::table::StepTable;
 
 #[derive(Debug, Clone, Serialize)]
@@ -36,7 +36,7 @@ pub fn pool_report(
     let (ready, mut skipped) =
         attempted(cases, |case| &case.served.id, |&case| Ok((case, PoolRun::of(case, catalog)?)));
     let sides = ready.iter().flat_map(|(_, run)| [&run.prefill, &run.decode]);
-    let tables = tables(sides.map(Side::wanted_table), ask)?;
+    let tables = tables(sides.map(|side| (&side.setup, &side.extent)), ask)?;
     let (compared, more) =
         attempted(&ready, |(case, _)| &case.served.id, |(case, run)| compare(case, run, &tables));
     skipped.extend(more);
@@ -67,7 +67,7 @@ pub fn pool_report(
 
 /// Decode GPUs per prefill GPU, in octaves.
 fn ratio(run: &PoolRun) -> String {
-    let gpus = |side: &Side| f64::from(side.setup.gpus_per_replica() * side.setup.replicas);
+    let gpus = |side: &Side| f64::from(side.setup.parallel.gpus() * side.setup.replicas);
     let octave = (gpus(&run.decode) / gpus(&run.prefill)).log2().floor();
     match octave {
         low if low < 0.0 => "fewer decode GPUs than prefill GPUs".into(),
@@ -75,8 +75,8 @@ fn ratio(run: &PoolRun) -> String {
     }
 }
 
-fn compare(case: &PoolCase, run: &PoolRun, tables: &BTreeMap<String, Tables>) -> Result<Compared, String> {
-    let of = |side: &Side| tables.get(&side.table_key()).ok_or("no table of step times");
+fn compare(case: &PoolCase, run: &PoolRun, tables: &TablesOfRuns) -> Result<Compared, String> {
+    let of = |side: &Side| tables.of(&side.setup, &side.extent);
     let (prefill, decode) = (of(&run.prefill)?, of(&run.decode)?);
     let simulate = |first: &StepTable, then: &StepTable| {
         let host = |side: &Side| (side.setup.engine.host.clone(), side.policy.ahead);

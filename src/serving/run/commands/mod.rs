@@ -139,10 +139,10 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
     let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
     let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
     Shell::new(&format!("{command} {}", model(setup)))
-        .flag("--tensor-parallel-size", setup.tp)
-        .only_if(setup.pp > 1, "--pipeline-parallel-size", setup.pp)
-        .only_if(setup.dp > 1, "--data-parallel-size", setup.dp)
-        .only_if(setup.ep > 1, "--enable-expert-parallel", "")
+        .flag("--tensor-parallel-size", setup.parallel.tp)
+        .only_if(setup.parallel.pp > 1, "--pipeline-parallel-size", setup.parallel.pp)
+        .only_if(setup.parallel.dp > 1, "--data-parallel-size", setup.parallel.dp)
+        .only_if(setup.parallel.ep > 1, "--enable-expert-parallel", "")
         .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8")
         .given("--quantization", quantised(setup))
         .flag("--max-num-batched-tokens", setup.token_budget)
@@ -153,23 +153,27 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
             "",
         )
         // The option counts the memory of all GPUs of an engine: those of TP and PP.
-        .only_if(host > 0.0, "--kv-offloading-size", decimal(host * f64::from(setup.tp * setup.pp)))
+        .only_if(
+            host > 0.0,
+            "--kv-offloading-size",
+            decimal(host * f64::from(setup.parallel.tp * setup.parallel.pp)),
+        )
         .only_if(drafted > 0, "--speculative-config", drafts)
 }
 
 fn sglang(command: &str, setup: &Setup) -> Shell {
     let (drafted, own, host) = (setup.workload.drafts.drafted, drafts_itself(setup), setup.host_gib());
     Shell::new(&format!("{command} {}", model(setup)))
-        .flag("--tp-size", setup.gpus_per_stage())
-        .only_if(setup.pp > 1, "--pp-size", setup.pp)
-        .only_if(setup.dp > 1, "--dp-size", setup.dp)
-        .only_if(setup.dp > 1, "--enable-dp-attention", "")
-        .only_if(setup.ep > 1, "--ep-size", setup.ep)
+        .flag("--tp-size", setup.parallel.gpus_per_stage())
+        .only_if(setup.parallel.pp > 1, "--pp-size", setup.parallel.pp)
+        .only_if(setup.parallel.dp > 1, "--dp-size", setup.parallel.dp)
+        .only_if(setup.parallel.dp > 1, "--enable-dp-attention", "")
+        .only_if(setup.parallel.ep > 1, "--ep-size", setup.parallel.ep)
         .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8_e4m3")
         .given("--quantization", quantised(setup))
         // Both are divided over the ranks of attention DP.
-        .flag("--chunked-prefill-size", setup.token_budget.saturating_mul(setup.dp))
-        .flag("--max-running-requests", setup.max_seqs.saturating_mul(setup.dp))
+        .flag("--chunked-prefill-size", setup.token_budget.saturating_mul(setup.parallel.dp))
+        .flag("--max-running-requests", setup.max_seqs.saturating_mul(setup.parallel.dp))
         .flag("--mem-fraction-static", decimal(setup.memory_share))
         .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
         .only_if(host > 0.0, "--enable-hierarchical-cache", "")
@@ -190,7 +194,7 @@ fn trtllm(command: &str, setup: &Setup) -> Shell {
     if setup.host_gib() > 0.0 {
         options += &format!("  host_cache_size: {:.0}\\n", setup.host_gib() * GIB);
     }
-    if setup.dp > 1 {
+    if setup.parallel.dp > 1 {
         options += "enable_attention_dp: true\\n";
     }
     let drafted = setup.workload.drafts.drafted;
@@ -204,9 +208,9 @@ fn trtllm(command: &str, setup: &Setup) -> Shell {
     }
     let serve = format!("printf '{options}' > options.yaml\n{command} {}", model(setup));
     Shell::new(&serve)
-        .flag("--tp_size", setup.gpus_per_stage())
-        .only_if(setup.pp > 1, "--pp_size", setup.pp)
-        .only_if(setup.ep > 1, "--ep_size", setup.ep)
+        .flag("--tp_size", setup.parallel.gpus_per_stage())
+        .only_if(setup.parallel.pp > 1, "--pp_size", setup.parallel.pp)
+        .only_if(setup.parallel.ep > 1, "--ep_size", setup.parallel.ep)
         .flag("--max_num_tokens", setup.token_budget)
         .flag("--max_batch_size", setup.max_seqs)
         .flag("--kv_cache_free_gpu_memory_fraction", decimal(setup.memory_share))

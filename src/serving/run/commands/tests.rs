@@ -42,7 +42,7 @@ fn every_engine_gets_the_settings_of_the_form() {
     let common = |scenario: &mut Scenario| {
         scenario.model = ModelChoice::Catalog("deepseek-r1".into());
         scenario.gpu = "b200".into();
-        (scenario.tp, scenario.dp, scenario.ep) = (1, 8, 8);
+        (scenario.parallel.tp, scenario.parallel.dp, scenario.parallel.ep) = (1, 8, 8);
         scenario.kv = Dtype::Fp8;
         scenario.overrides.max_seqs = Some(77);
     };
@@ -93,7 +93,7 @@ fn every_machine_is_started() {
     let launch = |engine: &str| {
         let commands = commands(|scenario| {
             scenario.model = ModelChoice::Catalog("deepseek-r1".into());
-            (scenario.gpu, scenario.engine, scenario.tp) = ("h200-sxm".into(), engine.into(), 16);
+            (scenario.gpu, scenario.engine, scenario.parallel.tp) = ("h200-sxm".into(), engine.into(), 16);
         });
         commands.launch
     };
@@ -152,7 +152,7 @@ fn caches_drafts_and_bursts_have_their_flags() {
     let own = |engine: &str| {
         let commands = commands(|scenario| {
             scenario.engine = engine.into();
-            (scenario.gpu, scenario.tp) = ("b200".into(), 8);
+            (scenario.gpu, scenario.parallel.tp) = ("b200".into(), 8);
             scenario.model = ModelChoice::Catalog("deepseek-r1".into());
             scenario.workload.drafts = Drafts { drafted: 3, accepted: 1.8 };
         });
@@ -226,7 +226,7 @@ fn every_kind_of_load_has_its_client() {
 #[test]
 fn both_pools_have_a_command_and_the_load_is_of_all() {
     let commands = commands(|scenario| {
-        (scenario.tp, scenario.replicas, scenario.workload.load) = (2, 3, Load::Concurrency(64));
+        (scenario.parallel.tp, scenario.replicas, scenario.workload.load) = (2, 3, Load::Concurrency(64));
         scenario.prefill = Prefill { workers: 2, ..Prefill::default() };
     });
     for part in ["# Each of 2 prefill workers:", "--tensor-parallel-size 1", "# Each of 3 decode workers:"] {

@@ -1,0 +1,34 @@
+//! How a replica is laid out over GPUs.
+
+/// Degrees of parallelism of one replica. Links can hold any degree, so products saturate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Parallelism {
+    /// GPUs that share attention heads, MLP columns and vocabulary.
+    pub tp: u32,
+    /// Stages, each with its share of the layers.
+    pub pp: u32,
+    /// Attention data parallelism: groups of `tp` GPUs with separate requests that share the experts.
+    pub dp: u32,
+    /// GPUs of a stage that whole experts are distributed over; the rest of the stage shards each expert.
+    pub ep: u32,
+}
+
+impl Parallelism {
+    /// One GPU.
+    pub const NONE: Self = Self { tp: 1, pp: 1, dp: 1, ep: 1 };
+
+    /// GPUs of one replica.
+    pub fn gpus(self) -> u32 {
+        self.gpus_per_stage().saturating_mul(self.pp)
+    }
+
+    /// GPUs of one stage: those that share its experts.
+    pub fn gpus_per_stage(self) -> u32 {
+        self.tp.saturating_mul(self.dp)
+    }
+
+    /// GPUs that shard each expert's width.
+    pub fn expert_tp(self) -> u32 {
+        (self.gpus_per_stage() / self.ep.max(1)).max(1)
+    }
+}
