@@ -114,9 +114,6 @@ pub struct LaunchSettings {
     pub moe: Option<String>,
     /// Whether the all-reduce is fused with the norm after it; `None` if the engine decides by model.
     pub all_reduce_fusion: Option<bool>,
-    /// Whether collectives use symmetric memory.
-    #[serde(default)]
-    pub symmetric_memory: bool,
     pub graphs: Graphs,
     /// The largest batch with a CUDA graph of its own; larger ones run without.
     pub graph_batch: u32,
