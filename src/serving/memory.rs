@@ -140,7 +140,7 @@ fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
 
 /// Columns of an expert per rank.
 fn inner(moe: &Moe, setup: &Setup) -> u32 {
-    moe.intermediate / (setup.parallel.gpus_per_stage() / setup.parallel.ep.max(1)).max(1)
+    moe.intermediate / setup.parallel.expert_tp()
 }
 
 /// Size of a rank's experts relative to the published ones.

@@ -80,7 +80,7 @@ pub fn day(hours: &[&str]) -> String {
     let [least, most] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
     let range =
         least.zip(most).map(|(least, most)| format!(", {} to {} requests/s", decimal(least), decimal(most)));
-    format!("{} rates{}", hours.len(), range.unwrap_or_default())
+    format!("{}{}", counted(hours.len() as f64, "rate"), range.unwrap_or_default())
 }
 
 /// `3 prompts: 512, 100 and 2000 tokens`; with many prompts only the first ones.
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_day_is_told_by_its_rates() {
         assert_eq!(day(&["0.5", "12", "3"]), "3 rates, 0.5 to 12 requests/s");
-        assert_eq!(day(&["x"]), "1 rates");
+        assert_eq!(day(&["x"]), "1 rate");
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
     held(cli, &answered, which)
 }
 
-/// The text to print, or `None` if there is nothing to draw.
+/// The text to print, or `None` if there is none.
 fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     let (setup, report) = (answered.setup.as_ref(), answered.prediction.report.as_ref());
     let palette = Palette::of(cli.dark);
@@ -123,7 +123,7 @@ fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     }
     Ok(Some(match cli.format {
         Format::Json => serde_json::to_string_pretty(&answered.prediction)?,
-        Format::Table => answered.to_table(),
+        Format::Table => return Ok(Some(answered.to_table()).filter(|table| !table.is_empty())),
         Format::Csv => answered.to_csv(),
     }))
 }

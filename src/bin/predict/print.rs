@@ -31,7 +31,7 @@ impl Answered {
         Self { setup, traced, prediction: asked.predict_among(options, tables, ask) }
     }
 
-    /// Title, figures and link.
+    /// Title, figures and link; empty if the scenario cannot be read.
     pub fn to_table(&self) -> String {
         let row = |figure: Figure| {
             let value = figure.print(figure.value?);
@@ -45,15 +45,15 @@ impl Answered {
             let asked = if self.traced { "the trace".into() } else { demand(&setup.workload) };
             format!("{} {}: {asked}", title(setup), setup.engine.version)
         };
-        let mut lines: Vec<String> = self.setup.iter().map(headed).collect();
-        lines.push(String::new());
+        let headed = self.setup.as_ref().map(headed).unwrap_or_default();
+        let mut lines = Vec::new();
         if !rows.is_empty() {
-            lines.extend(in_columns(["figure", "predicted", "80 % of measurements"], rows));
+            lines = in_columns(["figure", "predicted", "80 % of measurements"], rows);
             lines.extend(self.of_cost());
-            lines.push(String::new());
         }
-        lines.push(self.prediction.link.clone());
-        lines.join("\n")
+        let mut parts = vec![headed, lines.join("\n"), self.prediction.link.clone()];
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n\n")
     }
 
     /// What the cost is of, or why there is none.

@@ -76,6 +76,8 @@ pub(super) struct Rest {
     hierarchical: bool,
     /// Tokens drafted per step.
     drafted: Option<u32>,
+    /// A flag that asks for drafts without saying how many.
+    drafted_how: Option<String>,
     /// Tokens of the longest request served.
     longest: Option<f64>,
 }
@@ -152,7 +154,8 @@ impl Rest {
             return;
         };
         match setting {
-            Setting::Model | Setting::Idle | Setting::DraftedHow => {}
+            Setting::Model | Setting::Idle => {}
+            Setting::DraftedHow => self.drafted_how = Some(shown(&flag.name)),
             Setting::Quantization => self.quantization = Some(flag.clone()),
             Setting::Tp => scenario.parallel.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.parallel.tp),
             Setting::Pp => scenario.parallel.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.parallel.pp),
@@ -213,7 +216,12 @@ impl Rest {
     }
 
     /// A command says how many tokens are drafted, none unless it says so, but never how many are accepted.
-    fn drafts(&self, scenario: &mut Scenario) {
+    fn drafts(&mut self, scenario: &mut Scenario) {
+        if let (Some(flag), None) = (&self.drafted_how, self.drafted) {
+            let text =
+                format!("`{flag}` without a number of steps leaves it to the engine: enter the draft tokens");
+            self.issues.push(Issue::warning(Field::Drafted, text));
+        }
         let drafts = &mut scenario.workload.drafts;
         drafts.drafted = self.drafted.unwrap_or(0);
         if drafts.accepted > f64::from(drafts.drafted) {

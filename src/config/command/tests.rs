@@ -253,6 +253,14 @@ fn drafts_are_read_and_their_acceptance_asked_for() {
 }
 
 #[test]
+fn a_command_that_leaves_the_drafts_to_the_engine_is_told_apart_from_one_without() {
+    let text =
+        "python -m sglang.launch_server --model deepseek-ai/DeepSeek-R1 --tp 8 --speculative-algorithm EAGLE";
+    let (_, issues) = read(text, &Scenario::default()).unwrap();
+    assert!(issues.iter().any(|issue| issue.field == Field::Drafted && !issue.is_error()), "{issues:?}");
+}
+
+#[test]
 fn workload_and_gpu_stay_and_no_setting_of_another_server() {
     let (form, _) = link::decode("m=qwen3-32b&g=h200-sxm&n=8&w=fp8&kv=fp8&isl=77&tp=4&ms=9&sd=3&sa=2&pw=2");
     let (read, _) = read("vllm serve Qwen/Qwen3-8B", &form.scenario).unwrap();

@@ -114,9 +114,6 @@ pub struct LaunchSettings {
     pub moe: Option<String>,
     /// Whether the all-reduce is fused with the norm after it; `None` if the engine decides by model.
     pub all_reduce_fusion: Option<bool>,
-    /// Whether collectives use symmetric memory.
-    #[serde(default)]
-    pub symmetric_memory: bool,
     pub graphs: Graphs,
     /// What a launch without a graph takes on the host of this machine, as a multiple of the engine's time.
     pub launch_times: Option<f64>,

@@ -26,7 +26,6 @@ pub struct LoopReport {
     /// At most four clients, so that kernels and host matter rather than queues.
     pub few_clients: Metrics,
     pub by_concurrency: BTreeMap<u32, Metrics>,
-    pub few_clients_by_model: BTreeMap<String, Metrics>,
     pub few_clients_by_engine: BTreeMap<String, Metrics>,
     pub few_clients_by_model_and_engine: BTreeMap<String, Metrics>,
     /// Cases that contradict physics or others, and the errors without them.
@@ -128,7 +127,6 @@ fn loop_report(ready: &[Ready<'_>], all: Report, tables: &TablesOfRuns) -> LoopR
         ranks: Ranks::of(&all.compared, shipped()),
         few_clients: errors(metrics, few()),
         by_concurrency: grouped(metrics, all.compared.iter(), |case| case.concurrency.unwrap_or_default()),
-        few_clients_by_model: grouped(metrics, few(), |case| case.model.clone()),
         few_clients_by_engine: grouped(metrics, few(), |case| case.engine.clone()),
         few_clients_by_model_and_engine: grouped(metrics, few(), |case| {
             format!("{} on {}", case.model, case.engine)

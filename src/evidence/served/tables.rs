@@ -1,7 +1,8 @@
 //! Step times of measured runs, tabulated on all cores.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustc_hash::FxHashMap;
 
 use crate::config::kernels::KernelChoice;
 use crate::config::{Dtype, Parallelism, Setup};
@@ -59,7 +60,7 @@ impl TableKey {
 }
 
 /// The tables of measured runs.
-pub struct TablesOfRuns(HashMap<TableKey, Tables>);
+pub struct TablesOfRuns(FxHashMap<TableKey, Tables>);
 
 impl TablesOfRuns {
     pub fn of(&self, setup: &Setup, extent: &Extent) -> Result<&Tables, String> {
@@ -72,7 +73,7 @@ pub fn tables<'a>(
     runs: impl Iterator<Item = (&'a Setup, &'a Extent)>,
     ask: &Ask<'_>,
 ) -> Result<TablesOfRuns, String> {
-    let mut wanted: HashMap<TableKey, (&Setup, Extent)> = HashMap::new();
+    let mut wanted: FxHashMap<TableKey, (&Setup, Extent)> = FxHashMap::default();
     for (setup, needed) in runs {
         let (_, extent) = wanted.entry(TableKey::of(setup, needed.phases)).or_insert((setup, *needed));
         *extent = extent.joined(needed);
