@@ -1,9 +1,13 @@
-//! Cloud machine types given in place of a GPU, such as `p5.48xlarge`.
+//! Cloud machine types given in place of a GPU, such as `p5.48xlarge`, and the labels of nodes.
 
 use crate::config::catalog::catalog;
+use crate::config::gpu::Gpu;
 
 /// A line for each machine type in `static/catalog/machines.json`: name, GPU, and number of GPUs.
 const MACHINES: &str = include_str!(concat!(env!("OUT_DIR"), "/machines.txt"));
+
+/// A line for each label of a node's GPU that is no name in the catalog: the label and the GPU.
+const LABELS: &str = include_str!(concat!(env!("OUT_DIR"), "/labels.txt"));
 
 fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     MACHINES.lines().filter_map(|line| {
@@ -11,6 +15,14 @@ fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
         let (gpu, count) = of.split_once(' ')?;
         Some((name, gpu, count))
     })
+}
+
+/// The GPU of a node with this label: its product, or the type of the machine.
+pub fn of_node(label: &str) -> Option<&'static Gpu> {
+    let is = |name: &str| name.eq_ignore_ascii_case(label);
+    let labelled = LABELS.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| is(name));
+    let id = labelled.map(|(_, id)| id).or_else(|| machines().find(|(name, ..)| is(name)).map(|(_, id, _)| id));
+    catalog().gpu_named(id.unwrap_or(label))
 }
 
 /// The GPUs of a machine type: `p5.48xlarge has 8 x H100 SXM: choose h100-sxm`. `None` for other words.
@@ -33,6 +45,11 @@ mod tests {
             let name = of[0].as_str().expect("a name");
             assert!(of_machine(name).is_some() && of[2].as_u64() > Some(0), "{name}");
             let source = of[3].as_str().expect("a source");
+            assert!(file["sources"][source]["url"].is_string(), "{name}");
+        }
+        for of in file["labels"].as_array().expect("a list") {
+            let [name, gpu, source] = [0, 1, 2].map(|at| of[at].as_str().expect("a word"));
+            assert_eq!(of_node(name).map(|gpu| &*gpu.id), Some(gpu), "{name}");
             assert!(file["sources"][source]["url"].is_string(), "{name}");
         }
         let said = of_machine("P5.48xlarge").expect("a type of machine");
