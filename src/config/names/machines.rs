@@ -21,14 +21,15 @@ fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
 pub fn of_node(label: &str) -> Option<&'static Gpu> {
     let is = |name: &str| name.eq_ignore_ascii_case(label);
     let labelled = LABELS.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| is(name));
-    let id = labelled.map(|(_, id)| id).or_else(|| machines().find(|(name, ..)| is(name)).map(|(_, id, _)| id));
-    catalog().gpu_named(id.unwrap_or(label))
+    let named = || catalog().gpu_named(labelled.map_or(label, |(_, id)| id));
+    of_machine(label).map(|(gpu, _)| gpu).or_else(named)
 }
 
-/// The GPUs of a machine type: `p5.48xlarge has 8 x H100 SXM: choose h100-sxm`. `None` for other words.
-pub fn of_machine(text: &str) -> Option<String> {
+/// The GPU of a machine type, and what it has: `p5.48xlarge has 8 x H100 SXM`. `None` for other words.
+pub fn of_machine(text: &str) -> Option<(&'static Gpu, String)> {
     let (name, id, gpus) = machines().find(|(name, ..)| name.eq_ignore_ascii_case(text.trim()))?;
-    Some(format!("{name} has {gpus} x {}: choose {id}", catalog().gpu(id)?.name))
+    let gpu = catalog().gpu(id)?;
+    Some((gpu, format!("{name} has {gpus} x {}", gpu.name)))
 }
 
 #[cfg(test)]
@@ -52,8 +53,8 @@ mod tests {
             assert_eq!(of_node(name).map(|gpu| &*gpu.id), Some(gpu), "{name}");
             assert!(file["sources"][source]["url"].is_string(), "{name}");
         }
-        let said = of_machine("P5.48xlarge").expect("a type of machine");
-        assert_eq!(said, "p5.48xlarge has 8 x H100 SXM: choose h100-sxm");
+        let (gpu, said) = of_machine("P5.48xlarge").expect("a type of machine");
+        assert_eq!((&*gpu.id, &*said), ("h100-sxm", "p5.48xlarge has 8 x H100 SXM"));
         assert!(of_machine("h100").is_none());
     }
 }
