@@ -66,7 +66,7 @@ fn undecided_comparisons_say_what_to_measure() {
         _ => None,
     });
     let (name, inside) = fold.expect("the run that settles it");
-    assert!(name.starts_with("To settle"), "{name}");
+    assert!(name.starts_with("Measuring ") && name.contains("of the uncertainty in"), "{name}");
     let commands = inside.iter().filter_map(|block| match &block.content {
         Content::Code(code) => Some(&*code.text),
         _ => None,

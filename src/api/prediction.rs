@@ -301,7 +301,7 @@ mod tests {
         let link = asked.link.as_ref().map(Link::encode);
         assert_eq!(link.as_deref(), Some("v=1&m=qwen3-8b&g=h200-sxm&tp=2&isl=77"));
         for whole in ["v=1", "{\"tp\": 2}"] {
-            assert!(errors(&on(whole))[0].contains("leaves nothing open"));
+            assert!(errors(&on(whole))[0].contains("applies only to launch commands"));
         }
     }
 

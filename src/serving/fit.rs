@@ -279,5 +279,5 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             });
         }
     }
-    Ok("No single change of TP, PP or weight format makes it fit: choose a GPU with more memory.".into())
+    Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.".into())
 }

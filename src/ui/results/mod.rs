@@ -23,6 +23,7 @@ use limits::Limits;
 use memory::MemoryView;
 use problems::Problems;
 use roofline::RooflineView;
+pub use status::{FIX, LAST_VALID};
 use simulation::{LoadsView, RunView};
 use study::StudyView;
 use times::TimesView;
