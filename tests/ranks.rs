@@ -76,6 +76,12 @@ fn undecided_comparisons_say_what_to_measure() {
 }
 
 #[test]
+fn a_sure_answer_is_not_traded_for_an_even_chance() {
+    let better = study(Topic::Better, "v=1&m=qwen3-32b&tp=2&r=3&st=1500&sp=30").to_markdown("");
+    assert!(!better.contains("even"), "{better}");
+}
+
+#[test]
 fn a_configuration_does_not_beat_itself() {
     let said = ranked("v~1~m~qwen3-32b~tp~2~c~32");
     assert!(said.starts_with("A against This: too close to call in TTFT (50 %), TPOT (50 %)"), "{said}");

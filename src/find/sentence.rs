@@ -277,7 +277,10 @@ mod tests {
     fn a_machine_stands_for_its_gpus() {
         let (link, issues) = parsed("5 rps on p5.48xlarge");
         assert_eq!(link, "v=1&r=5&f=gpu~h100-sxm");
-        assert_eq!(issues.iter().map(|issue| &*issue.text).collect::<Vec<_>>(), ["p5.48xlarge has 8 x H100 SXM"]);
+        assert_eq!(
+            issues.iter().map(|issue| &*issue.text).collect::<Vec<_>>(),
+            ["p5.48xlarge has 8 x H100 SXM"]
+        );
     }
 
     #[test]

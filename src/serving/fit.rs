@@ -2,7 +2,7 @@
 
 use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Setup};
-use crate::units::{Bytes, GIB, count};
+use crate::units::{Bytes, GIB, count, decimal};
 
 use super::memory::memory;
 use super::report::Memory;
@@ -254,6 +254,12 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         let ranks = if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
+    let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
+    if let Some(memory_share) = usual
+        && fits(&Setup { memory_share, ..setup.clone() })?
+    {
+        return Ok(format!("A memory share of {}, the engine's default, fits.", decimal(memory_share)));
+    }
     let others = setup.dp * setup.pp;
     let domain = setup.gpu.link.domain;
     for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * others <= domain) {
@@ -279,5 +285,6 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             });
         }
     }
-    Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.".into())
+    Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."
+        .into())
 }

@@ -158,7 +158,8 @@ fn power_cap(
             decimal(min),
             match least >= limit {
                 // No cap is the cause.
-                true => format!("raise or clear `{}`, which is {}", Field::Sustained.id(), decimal(sustained)),
+                true =>
+                    format!("raise or clear `{}`, which is {}", Field::Sustained.id(), decimal(sustained)),
                 false => format!("set at least {} W", decimal(least.ceil())),
             }
         ),

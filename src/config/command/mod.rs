@@ -40,7 +40,8 @@ pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>
 
 /// Why a text that starts another engine is not read.
 fn foreign(text: &str) -> Option<String> {
-    let names = |program: &&&str| text.split_whitespace().any(|word| word.rsplit('/').next() == Some(program));
+    let names =
+        |program: &&&str| text.split_whitespace().any(|word| word.rsplit('/').next() == Some(program));
     let program = FOREIGN.iter().find(names)?;
     Some(format!(
         "`{program}` starts an engine that is not covered: choose vLLM, SGLang or TensorRT-LLM, and give the model"

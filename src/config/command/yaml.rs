@@ -49,7 +49,7 @@ pub fn manifest(text: &str) -> ManifestFacts {
             "replicas" if !copies.contains(&value) => copies.push(value),
             key if GPU_LABELS.contains(&key) && !manifest.gpus.contains(&value) => {
                 manifest.gpus.push(value);
-            },
+            }
             _ => {}
         }
     }

@@ -64,7 +64,9 @@ mod tests {
         let (billions, said) = read(&json!({}));
         assert!((billions.unwrap_or_default() - 8.03).abs() < 0.01);
         assert!(
-            said.starts_with("model_type newcomer is unknown, but every key is: it is treated as a Llama-style decoder"),
+            said.starts_with(
+                "model_type newcomer is unknown, but every key is: it is treated as a Llama-style decoder"
+            ),
             "{said}"
         );
     }
