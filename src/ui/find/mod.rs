@@ -59,11 +59,11 @@ fn request_line(state: State) -> AnyView {
 /// Progress, and a button to stop or continue.
 fn status(state: State, plans: &Finding) -> AnyView {
     let (id, text, act) = match plans.progress {
-        Progress::None => ("none", FIX.into(), ""),
+        Progress::None => ("none", String::new(), ""),
         Progress::Due => ("due", "Searching when you stop editing".into(), ""),
         Progress::Running => ("running", settled("Searching: ", plans), "Stop"),
         Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Search again"),
-        Progress::Done if plans.studied.total == 0 => ("done", FIX.into(), ""),
+        Progress::Done if plans.studied.total == 0 => ("done", String::new(), ""),
         Progress::Done => ("done", settled("", plans), ""),
     };
     let text = match state.worker.get() {
@@ -76,7 +76,10 @@ fn status(state: State, plans: &Finding) -> AnyView {
     let lost = |issue: &Issue| issue.field == Field::Vary && issue.is_error();
     let text = match state.texts.with(|texts| texts.iter().any(lost)) {
         true => format!("The plans are for the form as it stands, not for the line above. {text}"),
-        false if state.has_errors() && plans.studied.total > 0 => format!("{LAST_VALID} {text}"),
+        false if state.has_errors() => match plans.studied.total {
+            0 => FIX.into(),
+            _ => format!("{LAST_VALID} {text}"),
+        },
         false => text,
     };
     let stops = plans.progress == Progress::Running;
