@@ -6,7 +6,7 @@
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
-//! * machines.txt, measured.txt, trained.rs and popular.rs: plain lists
+//! * machines.txt, labels.txt, measured.txt, trained.rs and popular.rs: plain lists
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -50,6 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("machines.txt"),
         machine_types(&machines).ok_or("machines.json: a machine lacks its GPU or their number")?,
     )?;
+    let labels = node_labels(&machines).ok_or("machines.json: a label lacks its GPU")?;
+    fs::write(out.join("labels.txt"), labels)?;
     let popular = parsed("popular.json")?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
@@ -111,6 +113,13 @@ fn measured(all: &Value) -> Option<String> {
 fn machine_types(all: &Value) -> Option<String> {
     let line = |of: &Value| Some(format!("{} {} {}", of[0].as_str()?, of[1].as_str()?, of[2].as_u64()?));
     let lines: Option<Vec<String>> = all["machines"].as_array()?.iter().map(line).collect();
+    Some(lines?.join("\n"))
+}
+
+/// A line for each label of a node: the label and its GPU.
+fn node_labels(all: &Value) -> Option<String> {
+    let line = |of: &Value| Some(format!("{} {}", of[0].as_str()?, of[1].as_str()?));
+    let lines: Option<Vec<String>> = all["labels"].as_array()?.iter().map(line).collect();
     Some(lines?.join("\n"))
 }
 

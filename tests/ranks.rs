@@ -66,13 +66,19 @@ fn undecided_comparisons_say_what_to_measure() {
         _ => None,
     });
     let (name, inside) = fold.expect("the run that settles it");
-    assert!(name.starts_with("To settle"), "{name}");
+    assert!(name.starts_with("Measuring ") && name.contains("of the uncertainty in"), "{name}");
     let commands = inside.iter().filter_map(|block| match &block.content {
         Content::Code(code) => Some(&*code.text),
         _ => None,
     });
     let all = commands.collect::<Vec<_>>().join("\n");
     assert!(all.contains("serve") && all.contains("vllm bench serve"), "{all}");
+}
+
+#[test]
+fn a_sure_answer_is_not_traded_for_an_even_chance() {
+    let better = study(Topic::Better, "v=1&m=qwen3-32b&tp=2&r=3&st=1500&sp=30").to_markdown("");
+    assert!(!better.contains("even"), "{better}");
 }
 
 #[test]

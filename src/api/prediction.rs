@@ -119,7 +119,9 @@ impl ParsedScenario {
             *model = imported.map_or(model.clone(), |imported| ModelChoice::Custom(Box::new(imported)));
         }
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
-        let (setup, found) = checked.unwrap_or_default();
+        let (setup, mut found) = checked.unwrap_or_default();
+        // The notes of an imported model.
+        found.retain(|issue| !issues.contains(issue));
         // A value that could not be read has its default in the scenario, which is not what was meant.
         let is_read = !issues.iter().any(Issue::is_error);
         let setup = setup.filter(|_| is_read);
@@ -285,6 +287,9 @@ mod tests {
         let own = with("v=1&g=h200-sxm", CONFIG);
         let model = own.setup.as_ref().map(|setup| (setup.model.id.as_str(), setup.gpu.id.as_str()));
         assert_eq!((model, errors(&own)), (Some(("custom", "h200-sxm")), vec![]));
+        let unlisted = with("v=1", &CONFIG.replace("\"llama\"", "\"newcomer\""));
+        let notes = unlisted.issues.iter().filter(|issue| issue.text.contains("newcomer"));
+        assert_eq!(notes.count(), 1, "{:?}", unlisted.issues);
         let both = with("v=1&m=qwen3-32b", CONFIG);
         assert!(both.setup.is_none() && errors(&both)[0].contains("leave one out"));
         let broken = with("v=1", "{");
@@ -301,7 +306,7 @@ mod tests {
         let link = asked.link.as_ref().map(Link::encode);
         assert_eq!(link.as_deref(), Some("v=1&m=qwen3-8b&g=h200-sxm&tp=2&isl=77"));
         for whole in ["v=1", "{\"tp\": 2}"] {
-            assert!(errors(&on(whole))[0].contains("leaves nothing open"));
+            assert!(errors(&on(whole))[0].contains("applies only to launch commands"));
         }
     }
 

@@ -14,7 +14,6 @@ mod testing;
 mod words;
 
 use crate::config::link::{Find, Link};
-use crate::config::names::of_machine;
 use crate::config::{Field, Issue, Slos, excerpt};
 use parsed::Parsed;
 use words::{SEPARATORS, Unit, Words, whole_numbers};
@@ -29,6 +28,8 @@ const FILLERS: [&str; 49] = [
 /// Where a clause ends.
 const BREAK: &str = ",";
 const EXAMPLE: &str = "write for example `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30 ms`";
+const RATES: &str = "; a rate is per second, minute, hour or day";
+
 /// Applies `text` to `link`. What is not understood is reported.
 ///
 /// # Errors
@@ -103,12 +104,10 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
             || (!has_load && is_of_load(word))
     };
     let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
-    let machines: Vec<_> = lost.iter().flat_map(|phrase| phrase.split(' ')).filter_map(of_machine).collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
-        None if !machines.is_empty() => machines.join("; "),
-        None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}", quoted(&numbers)),
+        None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}{RATES}", quoted(&numbers)),
         None if parsed.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
     };
@@ -207,7 +206,14 @@ mod tests {
             ("1000 daily users each 20 requests/day", "not `1000 daily users`"),
             ("20 rps, 5.5 clients", "`5.5 clients`"),
             ("20 rps on h101", "`h101`"),
-            ("20 rps, aws p5.48xlarge", "p5.48xlarge has 8 x H100 SXM: choose h100-sxm"),
+            // Two machines have more than two GPUs.
+            ("20 rps on 2 p5.48xlarge", "not understood: `2`"),
+            ("peak 20 rps avg 5 rps, TTFT 1 s", "`20 rps` and `5 rps` are two loads"),
+            ("10 req/s, 5 clients", "`10 req/s` and `5 clients` are two loads"),
+            ("1e9 requests/s", "`1e9 requests/s`"),
+            ("5 rps, 1.000 tokens in", "`1.000`: write 1000, or 1"),
+            ("5 rps, TTFT 0 s", "`TTFT 0 s`"),
+            ("3M requests a month", "per second, minute, hour or day"),
             ("20 requests", "`20 requests`"),
             ("20 rps, TTFT 1 parsec", "`1 parsec`"),
             ("several requests per second, TPOT 30 ms", "`several requests/second`"),
@@ -259,11 +265,22 @@ mod tests {
             ("5 rps on sixteen B200s", "v=1&r=5&f=gpu~b200~owned~b200,16"),
             ("5 rps on my 2x rtx 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
             ("5 rps on an L4 or A10", "v=1&r=5&f=gpu~l4,a10"),
+            ("5 rps under 200ms ttft, 30 ms TPOT", "v=1&r=5&st=200&sp=30&f=all"),
             ("5 rps, TTFT p95 0.8s TPOT p95 25 ms", "v=1&r=5&st=800&sp=25&sq=95&f=all"),
         ] {
             let (link, issues) = parsed(text);
             assert_eq!((link.as_str(), issues), (wanted, Vec::new()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_machine_stands_for_its_gpus() {
+        let (link, issues) = parsed("5 rps on p5.48xlarge");
+        assert_eq!(link, "v=1&r=5&f=gpu~h100-sxm");
+        assert_eq!(
+            issues.iter().map(|issue| &*issue.text).collect::<Vec<_>>(),
+            ["p5.48xlarge has 8 x H100 SXM"]
+        );
     }
 
     #[test]
@@ -309,10 +326,6 @@ mod tests {
             (
                 "5 rps, TTFT 1 s, TTFT 2 s, $40/h, $20/h",
                 vec![["`TTFT 1 s`", "`TTFT 2 s`"], ["`$40/h`", "`$20/h`"]],
-            ),
-            (
-                "10 req/s, 20 req/s, 5 clients",
-                vec![["`10 req/s`", "`20 req/s`"], ["`20 req/s`", "`5 clients`"]],
             ),
             ("qwen3-8b, 5 rps, qwen3-32b", vec![["`qwen3-8b`", "`qwen3-32b`"]]),
             ("5 rps, 5 rps, fp8 nvfp4, h100 b200", Vec::new()),

@@ -2,7 +2,7 @@
 
 use crate::config::check::divides;
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallelism, Setup};
-use crate::units::{Bytes, GIB, count};
+use crate::units::{Bytes, GIB, count, decimal};
 
 use super::memory::memory;
 use super::report::Memory;
@@ -255,7 +255,8 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.parallel.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
-    let now = setup.parallel;
+use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallelism, Setup};
+use crate::units::{Bytes, GIB, count, decimal};
     let domain = setup.gpu.link.domain;
     for tp in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp) {
         let parallel = Parallelism { tp, ..now };
@@ -281,5 +282,6 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             });
         }
     }
-    Ok("No single change of TP, PP or weight format makes it fit: choose a GPU with more memory.".into())
+    Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."
+        .into())
 }

@@ -13,6 +13,11 @@ const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
 
+/// Chance within the limits below which a change is no advice, and what of it a change may cost: two thirds and a
+/// quarter.
+const SURE: f64 = 2.0 / 3.0;
+const LESS_SURE: f64 = 0.25;
+
 /// The changes from [`change`] that keep the load.
 pub fn cases(link: &Link, of: &str) -> Vec<Case> {
     let mut cases = change::cases(link, of);
@@ -83,8 +88,14 @@ fn gain(own: &Case, case: &Case) -> Option<f64> {
         metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER)
     };
     let limited = own.meets_limits().is_some();
-    let keeps = limited || !slower(TTFT) && !slower(TPOT);
+    let keeps = if limited { stays_sure(own, case) } else { !slower(TTFT) && !slower(TPOT) };
     (keeps && cost <= COST.of(own)? * (1.0 - LEAST_SAVING)).then_some(cost)
+}
+
+/// Whether it does not trade certainty for cost.
+fn stays_sure(own: &Case, case: &Case) -> bool {
+    let chances = own.chance_within_limits().zip(case.chance_within_limits());
+    chances.is_none_or(|(now, new)| (new >= SURE || now < SURE) && new >= now - LESS_SURE)
 }
 
 /// `38 % cheaper, still meets the limits`.

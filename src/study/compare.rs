@@ -11,9 +11,9 @@ use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog, check};
 use crate::units::{chance, fixed, percent};
 
-/// Clients at which each configuration is predicted for the curves, and shares of the form's rate.
+/// Clients or sequences at which each configuration is predicted for the curves, and shares of any other load.
 const CLIENTS: [f64; 6] = [1.0, 4.0, 16.0, 64.0, 128.0, 256.0];
-const RATES: [f64; 6] = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
+const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 const HEIGHT: u32 = 260;
 /// GPUs offered with one click, other than the form's.
 const SUGGESTED: [&str; 6] = ["h100-sxm", "h200-sxm", "b200", "b300", "a100-sxm-80gb", "l40s"];
@@ -44,12 +44,14 @@ fn other_engines(base: &Scenario) -> Vec<Case> {
         .collect()
 }
 
-/// The loads of the curves: of the form's kind if that is a rate.
+/// The loads of the curves, of the form's kind.
 fn loads(own: Load) -> [Load; 6] {
-    match own.is_rate() {
-        true => RATES.map(|share| Load::of(own.size(), share * own.amount())),
-        false => CLIENTS.map(|clients| Load::of(Field::Concurrency, clients)),
-    }
+    let amounts = match own {
+        Load::Concurrency(_) | Load::Batch(_) => CLIENTS,
+        _ if own.is_rate() => SHARES.map(|share| share * own.amount()),
+        _ => SHARES.map(|share| (share * own.amount()).max(1.0)),
+    };
+    amounts.map(|amount| Load::of(own.size(), amount))
 }
 
 /// The configurations [`shown`], then all of them over the loads of the curves.
@@ -188,9 +190,9 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
     let [of_form, of_case] = beats.narrowed;
     let (which, measured) = if of_case >= of_form { (name, case) } else { ("this configuration", form) };
     let what = format!(
-        "To settle {}, measure {which}: {} % of the uncertainty would remain",
+        "Measuring {which} would remove {} % of the uncertainty in {}",
+        fixed(100.0 * gain(beats), 0),
         name_of(beats),
-        fixed(100.0 * (1.0 - gain(beats)), 0),
     );
     Some(to_measure(format!("settle-{name}"), what, measured.setup()?))
 }

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::{Block, Document, Row, Study, breakdown, measured, metric, refused};
 use crate::chart::csv;
-use crate::config::link;
 use crate::config::measured::given;
 use crate::serving::Report;
 use crate::serving::measured::Deviation;
@@ -50,7 +49,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         "citation" => vec![Block::code("BibTeX", "rooflight.bib", citation(study, report))],
         _ => {
             let scenario = &own.scenario;
-            let file = File { link: link::encode(scenario), scenario: scenario.to_json(), report, measured };
+            let file = File { link: study.predicted(), scenario: scenario.to_json(), report, measured };
             let text = serde_json::to_string_pretty(&file).unwrap_or_default();
             vec![Block::code("Report", "rooflight.json", text)]
         }

@@ -289,6 +289,11 @@ impl Study {
         Span::link(name, self.link_to(&case.scenario))
     }
 
+    /// The link, without `#`, of everything its prediction depends on: the configuration, and the visitor's runs.
+    fn predicted(&self) -> String {
+        Link { runs: self.link.runs.clone(), ..Link::new(self.own().scenario.clone()) }.encode()
+    }
+
     /// The address of this configuration, for sharing.
     fn address(&self) -> String {
         format!("{}{}", self.page, self.link_to(&self.own().scenario))

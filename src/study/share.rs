@@ -2,7 +2,6 @@
 
 use super::markdown::plain;
 use super::{Block, Document, Span, Study, measured};
-use crate::config::link;
 use crate::study::words;
 
 /// Embeddable views, and their height in CSS pixels before they report their own, as in docs/embedding.md.
@@ -43,7 +42,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         escaped(&study.page),
     );
     blocks.push(Block::code("Custom element, with fallback text", "", element));
-    let command = format!("predict '{}'", link::encode(&study.own().scenario));
+    let command = format!("predict '{}'", study.predicted());
     blocks.push(Block::code("Command line", "", command));
     blocks
 }

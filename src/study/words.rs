@@ -5,7 +5,7 @@ use crate::config::{Arch, Dtype, Field, Load, Setup, Workload, catalog};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
-use crate::units::{count, counted, decimal, fixed};
+use crate::units::{count, counted, decimal, fixed, percent};
 
 /// `38 % longer`, `0.3 % shorter`.
 pub fn longer(factor: f64) -> String {
@@ -32,13 +32,47 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
 
 /// A short title of the configuration.
 pub fn title(setup: &Setup) -> String {
-    let gpus = setup.gpus();
-    format!("{} on {gpus} x {} with {}", setup.model.name, setup.gpu.name, setup.engine.name)
+    let all = |setup: &Setup| format!("{} x {}", setup.gpus(), setup.gpu.name);
+    let on = match &setup.prefill {
+        Some(pool) => {
+            let decode = Setup { prefill: None, ..setup.clone() };
+            format!("{} for prefill and {} for decode", all(&pool.setup), all(&decode))
+        }
+        None => all(setup),
+    };
+    format!("{} on {on} with {}", setup.model.name, setup.engine.name)
 }
 
-/// What is asked of a system: `1024 tokens in, 512 out, 16 clients`; lengths that differ by their means.
+/// What is asked of a system: `1024 tokens in, 512 out, 16 clients`; lengths that differ by their means; and what
+/// else decides the numbers.
 pub fn demand(workload: &Workload) -> String {
-    format!("{}, {}", lengths(workload), load(workload.load))
+    let spread = match (&workload.shape, workload.spread, workload.log_spread) {
+        _ if !workload.histogram.is_empty() => "lengths of a histogram".into(),
+        (Some(shape), ..) => format!("lengths as in {}", shape.id()),
+        (_, spread, _) if spread > 0.0 => format!("lengths ± {}", percent(spread)),
+        (_, _, [0.0, 0.0]) => String::new(),
+        _ => "log-normal lengths".into(),
+    };
+    let drafts = workload.drafts;
+    let of_sessions = workload.load.is_sessions();
+    let burstiness = workload.burstiness;
+    let parts = [
+        lengths(workload),
+        spread,
+        load(workload.load),
+        if burstiness == 1.0 { String::new() } else { format!("burstiness {}", decimal(burstiness)) },
+        workload.max_in_flight.map_or_else(String::new, |most| format!("at most {most} at once")),
+        if of_sessions { counted(f64::from(workload.turns.count), "turn") } else { String::new() },
+        match workload.cached_share {
+            0.0 => String::new(),
+            share => format!("{} of each prompt cached", percent(share)),
+        },
+        match drafts.drafted {
+            0 => String::new(),
+            drafted => format!("{drafted} drafted, {} accepted", decimal(drafts.accepted)),
+        },
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `1024 tokens in, 512 out`.
@@ -233,6 +267,25 @@ mod tests {
     fn one_token_is_one() {
         let one = Workload { isl: crate::config::Lengths::Fixed(1), osl: 1, ..Workload::default() };
         assert_eq!(lengths(&one), "1 token in, 1 out");
+    }
+
+    #[test]
+    fn what_decides_a_load_is_told() {
+        let fixed = Workload { load: Load::Burst(500), ..Workload::default() };
+        assert_eq!(demand(&fixed), "1024 tokens in, 512 out, burst of 500");
+        let capped = Workload {
+            max_in_flight: Some(4),
+            shape: Some(crate::config::Shape::Sharegpt),
+            cached_share: 0.5,
+            ..fixed
+        };
+        assert_eq!(
+            demand(&capped),
+            format!(
+                "1024 tokens in, 512 out, lengths as in sharegpt, burst of 500, at most 4 at once, {} of each prompt cached",
+                percent(0.5)
+            )
+        );
     }
 
     #[test]

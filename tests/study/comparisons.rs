@@ -7,7 +7,7 @@ use rooflight::efficiency::Efficiencies;
 use rooflight::serving::{finish, plan};
 use rooflight::study::{Span, Topic};
 
-use super::{LINKS, charts, spans, study, tables};
+use super::{LINKS, PAGE, charts, spans, study, tables};
 
 #[test]
 fn a_sweep_varies_the_chosen_input() {
@@ -23,6 +23,16 @@ fn a_sweep_varies_the_chosen_input() {
         assert!(all > 1 && names.len() == all, "{of}: {names:?}");
     }
     assert_eq!(study(Topic::Sweep, "nonsense", LINKS[0]).chosen, "load");
+}
+
+#[test]
+fn the_curves_are_of_the_stated_load() {
+    for (load, said) in
+        [("sn=8&tn=2", "16 sessions at once"), ("on=20", "queue of 40"), ("b=4", "batch of 256")]
+    {
+        let text = study(Topic::Compare, "", &format!("v=1&m=qwen3-8b&{load}")).to_markdown(PAGE);
+        assert!(text.contains(said), "{load}: {text}");
+    }
 }
 
 #[test]

@@ -5,6 +5,15 @@ use rooflight::study::{Block, Content, Topic};
 use super::{LINKS, PAGE, charts, flat, output, spans, study, tables};
 
 #[test]
+fn the_gpus_of_both_pools_are_named() {
+    let shared = study(Topic::Share, "", "v=1&m=qwen3-32b&tp=2&pw=1&pg=b200&ptp=1").to_markdown(PAGE);
+    assert!(
+        shared.contains("Qwen3-32B on 1 x B200 for prefill and 2 x H100 SXM for decode with vLLM"),
+        "{shared}"
+    );
+}
+
+#[test]
 fn every_topic_answers_every_configuration() {
     for link in LINKS {
         for &topic in Topic::ALL {

@@ -67,6 +67,17 @@ fn measurements_are_shown_beside_the_prediction() {
     );
 }
 
+#[test]
+fn what_leaves_the_page_keeps_the_visitors_runs() {
+    let link = "v=1&m=qwen3-32b&tp=2&run=m~qwen3-32b~tp~2~c~8~me~ttft-500,tpot-25";
+    let run = "run=v~1~m~qwen3-32b~tp~2~c~8~me~ttft-500";
+    for (topic, file) in [(Topic::Share, "predict 'v=1"), (Topic::Export, "\"link\": \"v=1")] {
+        let text = study(topic, "", link).to_markdown(PAGE).replace("%7E", "~");
+        let line = text.lines().find(|line| line.contains(file)).expect("the link");
+        assert!(line.contains(run), "{line}");
+    }
+}
+
 /// The report that ships was made with the models that ship; `scripts/evidence.mjs` compares its predictions.
 #[test]
 fn the_evidence_matches_the_shipped_models() {

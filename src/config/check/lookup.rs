@@ -62,7 +62,9 @@ pub fn gpu<'a>(id: &str, catalog: &'a Catalog, issues: &mut Vec<Issue>) -> Optio
                 Issue::error(Field::Gpu, text).with_given(id)
             }
             _ => match of_machine(id) {
-                Some(text) => Issue::error(Field::Gpu, text).with_given(id),
+                Some((gpu, has)) => {
+                    Issue::error(Field::Gpu, format!("{has}: choose {}", gpu.id)).with_given(id)
+                }
                 None => unknown(Field::Gpu, "GPU", id, catalog.gpus.gpus.iter().map(|gpu| &*gpu.id)),
             },
         });

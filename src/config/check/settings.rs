@@ -151,12 +151,17 @@ fn power_cap(
         Ok((limit, ..)) if cap > limit => {
             format!("the power limit of {} is {} W: set at most that", gpu.name, decimal(limit))
         }
-        Ok((_, clock, least)) if sustained * clock < min => format!(
-            "at {} W {} would hold less than {} of its boost clock: set at least {} W",
+        Ok((limit, clock, least)) if sustained * clock < min => format!(
+            "at {} W {} would hold less than {} of its boost clock: {}",
             decimal(cap),
             gpu.name,
             decimal(min),
-            decimal(least.ceil())
+            match least >= limit {
+                // No cap is the cause.
+                true =>
+                    format!("raise or clear `{}`, which is {}", Field::Sustained.id(), decimal(sustained)),
+                false => format!("set at least {} W", decimal(least.ceil())),
+            }
         ),
         Ok((limit, clock, _)) => return Some((Some(cap).filter(|cap| *cap < limit), sustained * clock)),
     };

@@ -46,13 +46,16 @@ const IDLE: [&str; 29] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-const HEAVY: [&str; 6] = [
+const HEAVY: [&str; 9] = [
     "enforce_eager",
     "disable_cuda_graph",
     "cpu_offload_gb",
     "num_gpu_blocks_override",
     "enable_chunked_prefill",
     "no_enable_chunked_prefill",
+    "enable_lora",
+    "max_loras",
+    "lora_modules",
 ];
 
 /// TensorRT-LLM's file of options.
@@ -109,6 +112,9 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
     let options = flags(&launch.options.join("\n"));
     options.iter().for_each(|option| rest.option(&mut scenario, option));
+    // `--lora-modules` takes several words.
+    let has_adapters = flags_given.iter().any(|flag| flag.name == "lora_modules");
+    let others = others.filter(|word| !(has_adapters && word.contains('=')));
     rest.unknown.extend(others.map(str::to_owned));
     rest.unknown.extend(launch.variables.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.

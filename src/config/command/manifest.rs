@@ -3,7 +3,7 @@
 use super::apply::Rest;
 use super::flags::{Flag, of_words};
 use super::yaml::ManifestFacts;
-use crate::config::catalog::catalog;
+use crate::config::names::of_node;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, SpecSheet};
 
 /// Number of requests in a benchmark that does not state one.
@@ -31,14 +31,21 @@ impl Rest {
     /// Each replica of a manifest runs the command.
     pub fn apply_manifest(&mut self, scenario: &mut Scenario, manifest: &ManifestFacts) {
         scenario.replicas = scenario.replicas.saturating_mul(manifest.replicas.unwrap_or(1).max(1));
-        let Some(name) = &manifest.gpu else { return };
-        match catalog().gpu_named(name) {
-            Some(gpu) if gpu.id == scenario.gpu => {}
-            Some(gpu) => {
-                self.issues.push(Issue::note(Field::Gpu, format!("the nodes have {}", gpu.name)));
-                (scenario.gpu, scenario.spec) = (gpu.id.clone(), SpecSheet::default());
+        let Some(label) = manifest.gpus.first() else { return };
+        let named: Option<Vec<_>> = manifest.gpus.iter().map(|label| of_node(label)).collect();
+        match named.as_deref() {
+            Some([gpu, others @ ..]) if others.iter().all(|other| other.id == gpu.id) => {
+                if gpu.id != scenario.gpu {
+                    self.issues.push(Issue::note(Field::Gpu, format!("the nodes have {}", gpu.name)));
+                    (scenario.gpu, scenario.spec) = (gpu.id.clone(), SpecSheet::default());
+                }
             }
-            None => self.unknown.push(format!("GPU of the nodes: {name}")),
+            _ if manifest.gpus.len() > 1 => {
+                let text = format!("the nodes are of {}: leave one of them", manifest.gpus.join(" and "));
+                self.issues.push(Issue::error(Field::Gpu, text));
+            }
+            // The form shows it, and what is wrong with it.
+            _ => (scenario.gpu, scenario.spec) = (label.clone(), SpecSheet::default()),
         }
     }
 

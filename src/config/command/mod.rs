@@ -19,19 +19,33 @@ pub use flags::{Flag, flags};
 pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, launches};
 pub use settings::{Setting, setting};
 
+/// Programs that start other engines: Text Generation Inference, llama.cpp, Ollama, LMDeploy and MLC.
+const FOREIGN: [&str; 5] = ["text-generation-launcher", "llama-server", "ollama", "lmdeploy", "mlc_llm"];
+
 /// Reads the command in `text` into `onto`, replacing model and engine; workload and GPU stay. Arguments that are
 /// not recognised are listed in a warning.
 ///
 /// `None` if the text has no command that starts a known engine. If there is no scenario, the issues hold an error.
 pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>)> {
     let found = match find::launch(text).and_then(|found| yaml::served(text, found)) {
-        Ok(found) => found?,
+        Ok(Some(found)) => found,
+        Ok(None) => return Some((None, vec![Issue::error(Field::Link, foreign(text)?)])),
         Err(fault) => return Some((None, vec![Issue::error(Field::Link, fault)])),
     };
     let (scenario, mut issues) = apply::apply(&found, onto.clone());
     issues.extend(other_version(text, found.engine));
     let sound = !issues.iter().any(Issue::is_error);
     Some((sound.then_some(scenario), issues))
+}
+
+/// Why a text that starts another engine is not read.
+fn foreign(text: &str) -> Option<String> {
+    let names =
+        |program: &&&str| text.split_whitespace().any(|word| word.rsplit('/').next() == Some(program));
+    let program = FOREIGN.iter().find(names)?;
+    Some(format!(
+        "`{program}` starts an engine that is not covered: choose vLLM, SGLang or TensorRT-LLM, and give the model"
+    ))
 }
 
 /// A note if the engine's image is of another version than the one predicted.

@@ -121,11 +121,38 @@ fn replicas_and_nodes_of_a_manifest_are_read() {
     for (replicas, node, listed) in [
         ("replicas: ${N}", product, "`replicas: ${N}`"),
         ("replicas: 3\n  replicas: 4", product, "`replicas: 3`, `replicas: 4`"),
-        ("replicas: 3", "nvidia.com/gpu.product: NVIDIA-X1", "`GPU of the nodes: NVIDIA-X1`"),
     ] {
         let (_, issues) = read_link(&deployment(replicas, node)).expect("a command");
         assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
     }
+}
+
+#[test]
+fn the_gpu_of_the_nodes_is_taken_or_asked_for() {
+    let server = |nodes: &str| {
+        format!("spec:\n  nodeSelector:\n{nodes}  containers:\n  - command: [vllm, serve, Qwen/Qwen3-8B]\n")
+    };
+    for (label, gpu) in [
+        ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-sxm"),
+        ("nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB", "a100-sxm-80gb"),
+        ("nvidia.com/gpu.product: NVIDIA-H100-PCIe", "h100-pcie"),
+        ("nvidia.com/gpu.product: Tesla-T4", "t4"),
+        ("cloud.google.com/gke-accelerator: nvidia-h100-80gb", "h100-sxm"),
+        ("eks.amazonaws.com/instance-gpu-name: h100", "h100-sxm"),
+        ("karpenter.k8s.aws/instance-gpu-name: l40s", "l40s"),
+        ("node.kubernetes.io/instance-type: g6e.12xlarge", "l40s"),
+        // Nothing may answer for the form's GPU in place of these.
+        ("nvidia.com/gpu.product: NVIDIA-A10G", "NVIDIA-A10G"),
+        ("node.kubernetes.io/instance-type: g5.xlarge", "g5.xlarge"),
+        ("karpenter.k8s.aws/instance-gpu-name: a100", "a100"),
+    ] {
+        let onto = Scenario { gpu: "h200-sxm".into(), ..Scenario::default() };
+        let (read, _) = read(&server(&format!("    {label}\n")), &onto).expect("a command");
+        assert_eq!(read.expect("a scenario").gpu, gpu, "{label}");
+    }
+    let both = "    nvidia.com/gpu.product: NVIDIA-L4\n    node.kubernetes.io/instance-type: p5.48xlarge\n";
+    let (none, issues) = read(&server(both), &Scenario::default()).expect("a command");
+    assert!(none.is_none() && issues.iter().any(|issue| issue.field == Field::Gpu && issue.is_error()));
 }
 
 #[test]

@@ -20,20 +20,25 @@ fn entry(line: &str) -> Option<(usize, usize, &str)> {
 pub struct ManifestFacts {
     /// Copies of it; `None` if none or several different numbers are given.
     pub replicas: Option<u32>,
-    /// The name of the GPU that its nodes have.
-    pub gpu: Option<String>,
+    /// What its nodes' labels say of their GPU.
+    pub gpus: Vec<String>,
     /// Lines that set these, but cannot be read.
     pub unread: Vec<String>,
 }
 
-/// The labels under which NVIDIA's operator, GKE and Karpenter give a node's GPU.
-const GPU_LABELS: [&str; 3] =
-    ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name"];
+/// The labels by which NVIDIA's operator, GKE, Karpenter and EKS give a node's GPU, or the type of its machine.
+const GPU_LABELS: [&str; 5] = [
+    "nvidia.com/gpu.product",
+    "cloud.google.com/gke-accelerator",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "eks.amazonaws.com/instance-gpu-name",
+    "node.kubernetes.io/instance-type",
+];
 
 /// Reads the lines around a container's command.
 pub fn manifest(text: &str) -> ManifestFacts {
     let mut manifest = ManifestFacts::default();
-    let (mut copies, mut gpus) = (Vec::new(), Vec::new());
+    let mut copies = Vec::new();
     // A mapping in braces has several on one line.
     let within =
         |line| str::split_once(line, ": {").map_or(line, |(_, inner)| inner.trim_end().trim_end_matches('}'));
@@ -42,17 +47,15 @@ pub fn manifest(text: &str) -> ManifestFacts {
         let value = unquoted(value.split(" #").next().unwrap_or_default().trim()).to_owned();
         match unquoted(key) {
             "replicas" if !copies.contains(&value) => copies.push(value),
-            key if GPU_LABELS.contains(&key) && !gpus.contains(&value) => gpus.push(value),
+            key if GPU_LABELS.contains(&key) && !manifest.gpus.contains(&value) => {
+                manifest.gpus.push(value);
+            }
             _ => {}
         }
     }
     manifest.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
-    manifest.gpu = gpus.first().filter(|_| gpus.len() == 1).cloned();
     if manifest.replicas.is_none() {
         manifest.unread.extend(copies.iter().map(|copies| format!("replicas: {copies}")));
-    }
-    if manifest.gpu.is_none() {
-        manifest.unread.extend(gpus.iter().map(|gpu| format!("GPU of the nodes: {gpu}")));
     }
     manifest
 }

@@ -110,8 +110,7 @@ impl Link {
         let (mut link, mut issues) = if let Some((scenario, issues)) = command() {
             (scenario.map(Self::new), issues)
         } else if base.is_some() {
-            let text =
-                "this is no command that starts an engine: a link or JSON leaves nothing open for a base";
+            let text = "`--base` applies only to launch commands, and this is not one";
             (None, vec![Issue::error(Field::Link, text)])
         } else if json {
             Self::from_json(text)

@@ -1,9 +1,13 @@
-//! Cloud machine types given in place of a GPU, such as `p5.48xlarge`.
+//! Cloud machine types given in place of a GPU, such as `p5.48xlarge`, and the labels of nodes.
 
 use crate::config::catalog::catalog;
+use crate::config::gpu::Gpu;
 
 /// A line for each machine type in `static/catalog/machines.json`: name, GPU, and number of GPUs.
 const MACHINES: &str = include_str!(concat!(env!("OUT_DIR"), "/machines.txt"));
+
+/// A line for each label of a node's GPU that is no name in the catalog: the label and the GPU.
+const LABELS: &str = include_str!(concat!(env!("OUT_DIR"), "/labels.txt"));
 
 fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     MACHINES.lines().filter_map(|line| {
@@ -13,10 +17,19 @@ fn machines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
     })
 }
 
-/// The GPUs of a machine type: `p5.48xlarge has 8 x H100 SXM: choose h100-sxm`. `None` for other words.
-pub fn of_machine(text: &str) -> Option<String> {
+/// The GPU of a node with this label: its product, or the type of the machine.
+pub fn of_node(label: &str) -> Option<&'static Gpu> {
+    let is = |name: &str| name.eq_ignore_ascii_case(label);
+    let labelled = LABELS.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| is(name));
+    let named = || catalog().gpu_named(labelled.map_or(label, |(_, id)| id));
+    of_machine(label).map(|(gpu, _)| gpu).or_else(named)
+}
+
+/// The GPU of a machine type, and what it has: `p5.48xlarge has 8 x H100 SXM`. `None` for other words.
+pub fn of_machine(text: &str) -> Option<(&'static Gpu, String)> {
     let (name, id, gpus) = machines().find(|(name, ..)| name.eq_ignore_ascii_case(text.trim()))?;
-    Some(format!("{name} has {gpus} x {}: choose {id}", catalog().gpu(id)?.name))
+    let gpu = catalog().gpu(id)?;
+    Some((gpu, format!("{name} has {gpus} x {}", gpu.name)))
 }
 
 #[cfg(test)]
@@ -35,8 +48,13 @@ mod tests {
             let source = of[3].as_str().expect("a source");
             assert!(file["sources"][source]["url"].is_string(), "{name}");
         }
-        let said = of_machine("P5.48xlarge").expect("a type of machine");
-        assert_eq!(said, "p5.48xlarge has 8 x H100 SXM: choose h100-sxm");
+        for of in file["labels"].as_array().expect("a list") {
+            let [name, gpu, source] = [0, 1, 2].map(|at| of[at].as_str().expect("a word"));
+            assert_eq!(of_node(name).map(|gpu| &*gpu.id), Some(gpu), "{name}");
+            assert!(file["sources"][source]["url"].is_string(), "{name}");
+        }
+        let (gpu, said) = of_machine("P5.48xlarge").expect("a type of machine");
+        assert_eq!((&*gpu.id, &*said), ("h100-sxm", "p5.48xlarge has 8 x H100 SXM"));
         assert!(of_machine("h100").is_none());
     }
 }

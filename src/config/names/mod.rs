@@ -24,7 +24,7 @@ use words::Name;
 
 pub use apply::settle;
 pub use gpus::gpu_id;
-pub use machines::of_machine;
+pub use machines::{of_machine, of_node};
 pub use search::{begins_name, popularity, rank, search, short_name};
 
 /// A published name, resolved.

@@ -49,26 +49,41 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
 }
 
 fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
-    let slos = &mut parsed.slos;
-    let (field, slot) = match word {
-        "ttft" => (Field::SloTtft, &mut slos.ttft_ms),
-        "tpot" | "itl" => (Field::SloTpot, &mut slos.tpot_ms),
-        "e2e" | "latency" => (Field::SloE2e, &mut slos.e2e_ms),
-        _ => {
-            slos.percentile = Some(percentile(word)?);
-            return Some(Field::SloPercentile);
-        }
+    let Some(field) = limited(word) else {
+        parsed.slos.percentile = Some(percentile(word)?);
+        return Some(Field::SloPercentile);
     };
     // `TTFT p95 1 s`.
     words.skip();
     let from = words.at;
     let of = words.next_as(percentile);
-    *slot = Some(words.milliseconds()?);
+    let limit = words.milliseconds()?;
     if of.is_some() {
-        slos.percentile = of;
+        parsed.slos.percentile = of;
         parsed.state(Field::SloPercentile, words.phrase(from, from + 1));
     }
-    Some(field)
+    set_limit(field, limit, parsed)
+}
+
+fn limited(word: &str) -> Option<Field> {
+    match word {
+        "ttft" => Some(Field::SloTtft),
+        "tpot" | "itl" => Some(Field::SloTpot),
+        "e2e" | "latency" => Some(Field::SloE2e),
+        _ => None,
+    }
+}
+
+/// Nothing is served in no time.
+fn set_limit(field: Field, milliseconds: f64, parsed: &mut Parsed) -> Option<Field> {
+    let slos = &mut parsed.slos;
+    let slot = match field {
+        Field::SloTtft => &mut slos.ttft_ms,
+        Field::SloTpot => &mut slos.tpot_ms,
+        _ => &mut slos.e2e_ms,
+    };
+    *slot = Some(milliseconds).filter(|limit| *limit > 0.0);
+    slot.map(|_| field)
 }
 
 /// `each 10 requests/hour` after `300 users`.
@@ -131,6 +146,11 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
             words.next_if(&["requests", "clients", "users"]);
         }
         Unit::Prompt | Unit::Output => length(words)?,
+        // `200 ms TTFT`.
+        Unit::Time(each) => {
+            let field = words.next_as(limited)?;
+            return set_limit(field, number * each, parsed);
+        }
         Unit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
         Unit::TokenRate if words.next_if(&[EACH]) => return set(number, Unit::Speed, parsed),
         // `99 % of requests`.

@@ -5,6 +5,7 @@ use super::{Parsed, Unit, Words};
 use crate::config::catalog::catalog;
 use crate::config::check::KV_FORMATS;
 use crate::config::link::exclude;
+use crate::config::names::of_machine;
 use crate::config::{Dtype, Field, Issue, excerpt};
 
 /// Words between a GPU and its price.
@@ -19,6 +20,11 @@ const A_GPU_HOUR: [&str; 9] =
 pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if is_not(word) {
         return not(word, words, parsed);
+    }
+    if let Some((gpu, has)) = of_machine(word) {
+        add(Field::Gpu, &gpu.id, parsed);
+        parsed.issues.push(Issue::note(Field::Vary, has));
+        return Some(Field::Gpu);
     }
     if TERMS.contains(&word) {
         words.next_if(&PRICES);

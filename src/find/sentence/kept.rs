@@ -13,7 +13,9 @@ pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Optio
     let limit = |field: Field| {
         let input = field.input();
         let unit = input.number.as_ref().map_or("", |number| number.unit);
-        Some(format!("`{}` {} {unit}", field.id(), input.get(link)?))
+        let amount = input.get(link)?;
+        let unit = if amount == "1" && unit == "tokens" { "token" } else { unit };
+        Some(format!("`{}` {amount} {unit}", field.id()))
     };
     let usual = Link::new(Scenario::default());
     let is_own = |field: &Field| field.input().get(link) != field.input().get(&usual);

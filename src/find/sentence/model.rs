@@ -86,10 +86,11 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
         let digits =
             word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
         let (number, unit) = word.split_at(digits);
+        let is_counted_next = || next.as_deref().is_some_and(is_counted);
         let is_amount = match (number.is_empty(), unit.is_empty()) {
             (true, _) => word.starts_with('$') || word.starts_with('/'),
-            (false, true) => next.is_some_and(|next| is_counted(&next)),
-            (false, false) => is_unit(unit),
+            (false, true) => is_counted_next(),
+            (false, false) => is_unit(unit) || (is_counted_next() && word.parse::<f64>().is_ok()),
         };
         let is_percentile = word.strip_prefix('p').is_some_and(|number| number.parse::<f64>().is_ok());
         let is_known = FILLERS.contains(&&*word) || OTHERS.contains(&&*word);

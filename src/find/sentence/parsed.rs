@@ -47,8 +47,15 @@ impl Parsed {
     pub fn state(&mut self, field: Field, phrase: String) {
         let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
         if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
-            let text = exclude(&excerpt(before), &excerpt(&phrase));
-            self.issues.push(Issue::warning(field, text));
+            match field {
+                // The last of them may be the average, for which too little would be bought.
+                Field::Load => self.refused.push(format!(
+                    "`{}` and `{}` are two loads: state one, the highest to serve",
+                    excerpt(before),
+                    excerpt(&phrase)
+                )),
+                _ => self.issues.push(Issue::warning(field, exclude(&excerpt(before), &excerpt(&phrase)))),
+            }
         }
         self.stated.push((field, phrase));
     }

@@ -207,6 +207,10 @@ pub fn whole_numbers(text: &str) -> Result<String, Issue> {
             let text = format!("`{}`: decimals follow a point, so write {meant}", excerpt(number));
             return Err(Issue::error(Field::Vary, text));
         }
+        if let Some((whole, "000")) = number.split_once('.').filter(|(whole, _)| !in_name && *whole != "0") {
+            let text = format!("`{}`: write {whole}000, or {whole}", excerpt(number));
+            return Err(Issue::error(Field::Vary, text));
+        }
         all += before;
         all += &ungrouped(number);
         rest = after;

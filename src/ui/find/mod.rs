@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use super::document::DocumentView;
 use super::inputs::issue_list;
 use super::parts::renewed;
+use super::results::{FIX, LAST_VALID};
 use super::state::{Finding, Form, PLANS, Progress, State, WorkerStatus};
 use crate::config::{Field, Issue};
 use crate::study::Topic;
@@ -58,11 +59,11 @@ fn request_line(state: State) -> AnyView {
 /// Progress, and a button to stop or continue.
 fn status(state: State, plans: &Finding) -> AnyView {
     let (id, text, act) = match plans.progress {
-        Progress::None => ("none", refused(), ""),
+        Progress::None => ("none", String::new(), ""),
         Progress::Due => ("due", "Searching when you stop editing".into(), ""),
         Progress::Running => ("running", settled("Searching: ", plans), "Stop"),
         Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Search again"),
-        Progress::Done if plans.studied.total == 0 => ("done", refused(), ""),
+        Progress::Done if plans.studied.total == 0 => ("done", String::new(), ""),
         Progress::Done => ("done", settled("", plans), ""),
     };
     let text = match state.worker.get() {
@@ -75,6 +76,10 @@ fn status(state: State, plans: &Finding) -> AnyView {
     let lost = |issue: &Issue| issue.field == Field::Vary && issue.is_error();
     let text = match state.texts.with(|texts| texts.iter().any(lost)) {
         true => format!("The plans are for the form as it stands, not for the line above. {text}"),
+        false if state.has_errors() => match plans.studied.total {
+            0 => FIX.into(),
+            _ => format!("{LAST_VALID} {text}"),
+        },
         false => text,
     };
     let stops = plans.progress == Progress::Running;
@@ -87,10 +92,6 @@ fn status(state: State, plans: &Finding) -> AnyView {
 
 fn settled(before: &str, plans: &Finding) -> String {
     format!("{before}{} of {} layouts done", plans.studied.done, plans.studied.total)
-}
-
-fn refused() -> String {
-    "Fix the marked inputs to search".into()
 }
 
 /// A link that compares the marked plans.

@@ -24,6 +24,7 @@ use memory::MemoryView;
 use problems::Problems;
 use roofline::RooflineView;
 use simulation::{LoadsView, RunView};
+pub use status::{FIX, LAST_VALID};
 use study::StudyView;
 use times::TimesView;
 use views::Views;

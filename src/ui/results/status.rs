@@ -20,6 +20,9 @@ pub fn Status() -> impl IntoView {
     }
 }
 
+pub const FIX: &str = "Fix the marked inputs";
+pub const LAST_VALID: &str = "Fix the marked inputs. Until then, this is the answer to the last valid ones:";
+
 /// Says that the answer does not match the form, before any part of it: dimming alone would mislead screen reader
 /// users, and anyone in a hurry.
 #[component]
@@ -31,8 +34,8 @@ pub fn Refused() -> impl IntoView {
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",
-            (true, true) => "Fix the marked inputs. Until then, this is the answer to the last valid ones:",
-            (true, false) => "Fix the marked inputs",
+            (true, true) => LAST_VALID,
+            (true, false) => FIX,
         }
     };
     view! { <p class="refused" role="status" data-testid="refused">{refused}</p> }

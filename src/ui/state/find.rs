@@ -61,6 +61,8 @@ impl State {
     /// Switches to Find with the last search, or back to the form's configuration.
     pub fn seek(self, on: bool) {
         let kept = on.then(|| self.plans.with_untracked(|plans| plans.kept.clone()));
+        // A switch there and back is two steps: replacing the first would leave an entry like the one before.
+        self.last_pushed.set_value(None);
         self.choose("mode", |form| form.set_find(kept));
     }
 

@@ -32,6 +32,13 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&'static Family>) -> 
 }
 
 fn encoder_decoder(top: &Value) -> Option<String> {
+    // Multimodal decoders are `ForConditionalGeneration` too.
+    const TEXT_TO_TEXT: [&str; 4] = ["T5", "MT5", "UMT5", "Bart"];
+    let name = top["architectures"][0].as_str().unwrap_or_default();
+    let family = name.strip_suffix("ForConditionalGeneration");
+    if family.is_some_and(|family| TEXT_TO_TEXT.contains(&family)) {
+        return Some(format!("encoder-decoder (`architectures` {name})"));
+    }
     (top["is_encoder_decoder"] == true).then(|| "encoder-decoder (`is_encoder_decoder`)".into())
 }
 

@@ -35,7 +35,7 @@ pub fn check(text: &Value) -> Result<(), String> {
 /// The note for a model read this way.
 pub fn note(model_type: &str) -> String {
     format!(
-        "The model_type {model_type} is not listed: it is read as a plain decoder like Llama, all of its keys being understood."
+        "model_type {model_type} is unknown, but every key is: it is treated as a Llama-style decoder. Check the parameter count."
     )
 }
 
@@ -64,7 +64,9 @@ mod tests {
         let (billions, said) = read(&json!({}));
         assert!((billions.unwrap_or_default() - 8.03).abs() < 0.01);
         assert!(
-            said.starts_with("The model_type newcomer is not listed: it is read as a plain decoder"),
+            said.starts_with(
+                "model_type newcomer is unknown, but every key is: it is treated as a Llama-style decoder"
+            ),
             "{said}"
         );
     }
