@@ -167,7 +167,7 @@ fn not_fitting_gives_a_reason_and_no_throughput() {
 #[test]
 fn a_small_share_of_memory_is_named_as_the_cause() {
     let mut asked = scenario("qwen3-32b", "h100-sxm", "vllm", 1024, 512, Load::Concurrency(16));
-    (asked.tp, asked.overrides.memory_share) = (2, Some(0.4));
+    (asked.parallel.tp, asked.overrides.memory_share) = (2, Some(0.4));
     let refused = report(&asked, 0.0);
     let said = refused.issues.iter().any(|issue| issue.text.contains("A memory share of 0."));
     assert!(said, "{:?}", refused.issues);

@@ -255,8 +255,13 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.parallel.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
-use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallelism, Setup};
-use crate::units::{Bytes, GIB, count, decimal};
+    let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
+    if let Some(memory_share) = usual
+        && fits(&Setup { memory_share, ..setup.clone() })?
+    {
+        return Ok(format!("A memory share of {}, the engine's default, fits.", decimal(memory_share)));
+    }
+    let now = setup.parallel;
     let domain = setup.gpu.link.domain;
     for tp in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp) {
         let parallel = Parallelism { tp, ..now };
