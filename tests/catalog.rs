@@ -9,6 +9,7 @@ use serde_json::Value;
 
 const GPUS: &str = include_str!("../static/catalog/gpus.json");
 const ENGINES: &str = include_str!("../static/catalog/engines.json");
+const OLDER: &str = include_str!("../static/catalog/older.json");
 const CONSTANTS: &str = include_str!("../static/catalog/constants.json");
 const PRICES: &str = include_str!("../static/catalog/prices.json");
 const OPTIONS: &str = include_str!("../static/catalog/options.json");
@@ -178,6 +179,7 @@ fn every_figure_has_a_source_or_a_reason() {
     for (name, text) in [
         ("gpus.json", GPUS),
         ("engines.json", ENGINES),
+        ("older.json", OLDER),
         ("constants.json", CONSTANTS),
         ("collectives.json", COLLECTIVES),
         ("prices.json", PRICES),

@@ -51,7 +51,7 @@ fn older_versions_launch_more_around_delta_rules() {
             ..Scenario::default()
         };
         let mut setup = check(&scenario, catalog()).0.expect("sound");
-        setup.engine.compute_delta_rules_of(&version.into());
+        rooflight::evidence::older::compute_as(&mut setup.engine, &version.into()).expect("sound");
         let names = decode(passes_of(&setup)).kernels.into_iter().map(|line| line.name);
         names.filter(|name| name.starts_with("in_proj") || name.starts_with("copy")).collect()
     };

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{GemmChoice, GemmSource, KernelChoice, VariantChoice};
+use super::kernels::{GemmChoice, GemmSource, KernelChoice, UntunedExperts, VariantChoice};
 use super::model::{Attention, GqaTrait, Model};
-use super::version_defaults::{OlderDeltaRules, OlderExperts, UntunedExperts};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
 
@@ -187,23 +186,14 @@ pub struct Engine {
     /// The kernels of its GEMMs by format of the weights.
     pub gemms: Vec<GemmChoice>,
     pub kernels: Vec<KernelChoice>,
-    /// Expert kernels that older versions used instead.
-    #[serde(default)]
-    pub older_experts: Vec<OlderExperts>,
-    /// Expert kernels that older versions did not tune.
-    #[serde(default)]
-    pub untuned_experts: Vec<UntunedExperts>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub older_delta_rules: Option<OlderDeltaRules>,
-    /// The versions in which the host still waited for the GPU in steps with prompts of delta rules, so that nothing was
-    /// scheduled ahead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delta_rules_wait: Option<OlderDeltaRules>,
-    /// This and the next two fields are set according to these records for the version that ran.
+    /// This and the next two fields are of older versions, which only measured runs have: `evidence::older` sets them.
     #[serde(skip)]
     pub untuned: Vec<UntunedExperts>,
+    /// Rules with a decay per head read copies of queries, keys and values, and gates and output gates are projected separately from
+    /// these unless the checkpoint joins them.
     #[serde(skip)]
     pub computes_older_delta_rules: bool,
+    /// The host waits for the GPU in steps with prompts of delta rules, so that nothing is scheduled ahead.
     #[serde(skip)]
     pub waits_for_delta_rules: bool,
     /// Tokens of the largest step with prompts that replays a CUDA graph, if a run was not started with the default.

@@ -47,5 +47,5 @@ pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use setup::{PrefillPool, Setup};
 pub use spec::SpecSheet;
 pub use version::Version;
-pub use version_defaults::{ChatTemplate, UntunedExperts, VersionDefaults};
+pub use version_defaults::{ChatTemplate, VersionDefaults};
 pub use workload::{Bin, Drafts, Lengths, Load, Shape, Slos, Start, Turns, Workload};

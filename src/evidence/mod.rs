@@ -13,6 +13,7 @@ pub mod launch;
 pub mod measured;
 pub mod memory;
 pub mod models;
+pub mod older;
 pub mod power;
 pub mod sample;
 pub mod served;

@@ -12,7 +12,7 @@ pub use experts::{ExpertCode, ExpertKernel, ExpertWrapper};
 pub use names::*;
 
 use super::catalog::catalog;
-use super::{Arch, Dtype, Engine};
+use super::{Arch, Dtype, Engine, Figure};
 
 /// A kernel by name, with its id if it has a learned model. The name is empty if no kernel was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -86,6 +86,17 @@ pub struct MoeKernel {
     pub most_ranks: Option<u32>,
     /// What is unusual about its measured times, and what to use instead.
     pub caution: Option<String>,
+}
+
+/// A fused-MoE kernel that an engine's version runs with its default tiles where newer ones look up tuned ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UntunedExperts {
+    pub weights: Dtype,
+    pub kernel: KernelName<ExpertKernel>,
+    /// Mean rows per active expert from which the default tiles are too small.
+    pub rows: u32,
+    /// Its time there, as a multiple of the tuned kernel's.
+    pub times: Figure,
 }
 
 /// The GEMM kernel for weights in some formats: the first rule that holds applies.

@@ -20,6 +20,7 @@ pub use self::tables::{TablesOfRuns, attempted, on_all_cores, tables};
 use super::cases::{LoadKind, ServedCase, texts};
 use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
+use super::older;
 use crate::config::catalog::Catalog;
 use crate::config::{Figure, FusedNorms, Setup, check, link};
 use crate::serving::run::Power;
@@ -53,7 +54,7 @@ impl ServedRun {
         let scenario = scenario::of(case, &launch, &sent)?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
-        let mut setup = with_kernels(setup, &launch, case);
+        let mut setup = with_kernels(setup, &launch, case)?;
         if case.kind == LoadKind::Offline && !launch.async_scheduling {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
@@ -165,12 +166,11 @@ pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
 }
 
 /// The setup with the kernels that the run's script named, where they were measured, or else those of its version.
-fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) -> Setup {
+fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) -> Result<Setup, String> {
     if let Some(version) = launch.built_like.as_ref().or(case.engine_version.as_ref()) {
-        setup.engine.compute_delta_rules_of(version);
-        setup.engine.tune_experts_of(version);
+        older::compute_as(&mut setup.engine, version)?;
         if launch.moe.is_none() {
-            setup.engine.launch_experts_of(version);
+            older::launch_experts_of(&mut setup.engine, version)?;
         }
     }
     setup.engine.graph_tokens = launch.graph_tokens(case);
@@ -183,14 +183,14 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
     let measured = match (setup.engine.id.as_str(), launch.moe.as_deref()) {
         ("trtllm", Some("cutlass")) => "moe_torch_flow_cutlass",
         ("trtllm", Some("deepgemm")) => "deepgemm",
-        _ => return setup,
+        _ => return Ok(setup),
     };
     let (arch, weights) = (setup.gpu.arch, setup.formats.weights);
     let choices = setup.engine.kernels.iter_mut().filter(|choice| choice.arch == arch);
     for kernel in choices.flat_map(|choice| &mut choice.moe).filter(|kernel| kernel.weights == weights) {
         kernel.kernel = measured.into();
     }
-    setup
+    Ok(setup)
 }
 
 /// Uses SGLang's Triton attention kernels if the launch names them: the only separately measured kernels that are not

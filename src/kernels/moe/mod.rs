@@ -10,8 +10,8 @@ pub use vector::FAMILY;
 
 use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
 pub(super) use crate::config::catalog::numbers::moe::constants;
-use crate::config::kernels::ExpertKernel;
-use crate::config::{Dtype, Engine, Gpu, MissingFigure, UntunedExperts};
+use crate::config::kernels::{ExpertKernel, UntunedExperts};
+use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
 use routing::TILE_ROWS;
@@ -190,7 +190,7 @@ impl Moe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Dtype, catalog};
+    use crate::config::{Dtype, Figure, catalog};
 
     fn moe(tokens: u64, ep: u64) -> Moe {
         let (experts, topk) = (8, 2);
@@ -213,7 +213,9 @@ mod tests {
             Moe { weights: Dtype::Fp8Block, ..moe(tokens, 1) }.stretch(b200, engine)
         };
         assert_eq!(stretch(&engine, 8192), 1.0);
-        engine.tune_experts_of(&"0.5.9".into());
+        let named = engine.kernels_on(b200.arch).and_then(|choice| choice.moe(Dtype::Fp8Block, 8192, 1));
+        let (kernel, times) = (named.expect("measured").clone(), Figure(Some(2.5), String::new()));
+        engine.untuned = vec![UntunedExperts { weights: Dtype::Fp8Block, kernel, rows: 64, times }];
         assert!(stretch(&engine, 8192) > 1.0);
         assert_eq!(stretch(&engine, 64), 1.0);
     }
