@@ -254,29 +254,34 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         let ranks = if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
+    let with = |change: &dyn Fn(&mut Setup)| {
+        let mut trial = setup.clone();
+        change(&mut trial);
+        trial
+    };
     let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
     if let Some(memory_share) = usual
-        && fits(&Setup { memory_share, ..setup.clone() })?
+        && fits(&with(&|trial| trial.memory_share = memory_share))?
     {
         return Ok(format!("A memory share of {}, the engine's default, fits.", decimal(memory_share)));
     }
     let others = setup.dp * setup.pp;
     let domain = setup.gpu.link.domain;
     for tp in [2, 4, 8].into_iter().filter(|&tp| tp > setup.tp && tp * others <= domain) {
-        let trial = Setup { tp, ..setup.clone() };
+        let trial = with(&|trial| trial.tp = tp);
         if divides(&setup.model, tp, setup.dp, setup.ep) && fits(&trial)? {
             return Ok(format!("TP {tp} fits."));
         }
     }
     let weights = Dtype::Fp8;
     let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
-    let formats = setup.model.formats(weights);
-    if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
+    let in_fp8 = |trial: &mut Setup| (trial.weights, trial.formats) = (weights, setup.model.formats(weights));
+    if narrower && fits(&with(&in_fp8))? {
         return Ok("FP8 weights fit.".into());
     }
     // Pipeline stages exchange little, so they suit several machines if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > setup.pp && pp <= setup.model.layers()) {
-        let trial = Setup { pp, ..setup.clone() };
+        let trial = with(&|trial| trial.pp = pp);
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
         if joined && fits(&trial)? {
             return Ok(match trial.nodes() {
