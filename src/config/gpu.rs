@@ -315,12 +315,8 @@ impl Gpu {
 
     /// Bandwidth of a GPU's network port between nodes, per direction.
     pub fn network_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
-        let network = self.need(&self.link.network_gb_per_s, "network between nodes");
-        let found = network.map(|gb| BytesPerSecond(gb * 1e9));
-        found.map_err(|missing| MissingFigure {
-            reason: format!("{}; set Network in the GPU's figures", missing.reason),
-            ..missing
-        })
+        let figure = "network between nodes (set Network in its figures)";
+        self.need(&self.link.network_gb_per_s, figure).map(|gb| BytesPerSecond(gb * 1e9))
     }
 
     /// GPUs of a group of `ranks` in one node. Degrees are powers of two, so larger groups take equally many of

@@ -255,9 +255,14 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.parallel.dp) };
         Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
     };
+    let with = |change: &dyn Fn(&mut Setup)| {
+        let mut trial = setup.clone();
+        change(&mut trial);
+        trial
+    };
     let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
     if let Some(memory_share) = usual
-        && fits(&Setup { memory_share, ..setup.clone() })?
+        && fits(&with(&|trial| trial.memory_share = memory_share))?
     {
         return Ok(format!("A memory share of {}, the engine's default, fits.", decimal(memory_share)));
     }
@@ -266,19 +271,19 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
     for tp in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp) {
         let parallel = Parallelism { tp, ..now };
         let tried = parallel.gpus() <= domain && divides(&setup.model, parallel);
-        if tried && fits(&Setup { parallel, ..setup.clone() })? {
+        if tried && fits(&with(&|trial| trial.parallel = parallel))? {
             return Ok(format!("TP {tp} fits."));
         }
     }
     let weights = Dtype::Fp8;
     let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
-    let formats = setup.model.formats(weights);
-    if narrower && fits(&Setup { weights, formats, ..setup.clone() })? {
+    let in_fp8 = |trial: &mut Setup| (trial.weights, trial.formats) = (weights, setup.model.formats(weights));
+    if narrower && fits(&with(&in_fp8))? {
         return Ok("FP8 weights fit.".into());
     }
     // Pipeline stages exchange little, so they suit several machines if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > now.pp && pp <= setup.model.layers()) {
-        let trial = Setup { parallel: Parallelism { pp, ..now }, ..setup.clone() };
+        let trial = with(&|trial| trial.parallel.pp = pp);
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
         if joined && fits(&trial)? {
             return Ok(match trial.nodes() {

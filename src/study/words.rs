@@ -32,14 +32,10 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
 
 /// A short title of the configuration.
 pub fn title(setup: &Setup) -> String {
-    let all = |setup: &Setup| format!("{} x {}", setup.gpus(), setup.gpu.name);
-    let on = match &setup.prefill {
-        Some(pool) => {
-            let decode = Setup { prefill: None, ..setup.clone() };
-            format!("{} for prefill and {} for decode", all(&pool.setup), all(&decode))
-        }
-        None => all(setup),
-    };
+    let mut on = format!("{} x {}", setup.parallel.gpus() * setup.replicas, setup.gpu.name);
+    if let Some(pool) = &setup.prefill {
+        on = format!("{} x {} for prefill and {on} for decode", pool.setup.gpus(), pool.setup.gpu.name);
+    }
     format!("{} on {on} with {}", setup.model.name, setup.engine.name)
 }
 
