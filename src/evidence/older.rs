@@ -144,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn delta_rules_follow_the_version() {
+        let older = |version: &str| engine("sglang", version).computes_older_delta_rules;
+        assert_eq!(["0.5.9", "0.5.10", "0.5.14", "nightly-dev"].map(older), [true, false, false, false]);
+        let waits = |version: &str| engine("vllm", version).waits_for_delta_rules;
+        assert_eq!(["0.19.0", "0.20.0"].map(waits), [true, false]);
+    }
+
+    #[test]
     fn vllm_0_14_to_0_16_run_flashinfer_experts_on_hopper_without_ep_too() {
         let kernel = |version: &str| {
             engine("vllm", version)
