@@ -100,7 +100,6 @@ impl TablePlan {
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
-    /// If a catalog record lacks a figure needed for counting.
     pub fn onto(
         setup: &Setup,
         extent: &Extent,
