@@ -37,8 +37,12 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// The probability that measurements of `run` meet all of its limits; `None` without limits.
+    /// The probability that measurements of `run` meet all of its limits; `None` without limits, and for an overload, whose times
+    /// depend on the length of the run.
     pub fn keep(&self, run: &Run) -> Option<f64> {
+        if run.saturation.is_some() {
+            return None;
+        }
         let one =
             |(kept, band): (&LimitResult, &Option<Band>)| Some(band.as_ref()?.within(kept.at, kept.limit));
         // Limits are strongly correlated: all are met about as often as the tightest.
