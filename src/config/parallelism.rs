@@ -27,6 +27,11 @@ impl Parallelism {
         self.tp.saturating_mul(self.dp)
     }
 
+    /// Batches in flight in one replica: of each stage of each rank of attention DP.
+    pub fn batches(self) -> u32 {
+        self.dp.saturating_mul(self.pp)
+    }
+
     /// GPUs that shard each expert's width.
     pub fn expert_tp(self) -> u32 {
         (self.gpus_per_stage() / self.ep.max(1)).max(1)

@@ -2,13 +2,13 @@
 //! rates costs if replicas follow them. Each is answered by searches at several loads.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::request::{number, repeated, stated};
+use super::request::{number, stated};
 use super::survey::Survey;
 use super::{Answer, Plan, Request, Search};
 use crate::config::inputs::{ANY, Range};
-use crate::config::link::Link;
+use crate::config::link::{Link, repeated};
 use crate::config::{Field, Issue, json};
 use crate::units::{Dollars, count, decimal};
 
@@ -85,18 +85,27 @@ impl Question {
     ///
     /// If there is no request, the issues hold an error.
     pub fn from_json(text: &str) -> (Option<Request>, Self, Vec<Issue>) {
-        let Ok(Value::Object(mut object)) = json::parse(text) else {
+        let Ok(Value::Object(object)) = json::parse(text) else {
             let (request, issues) = Request::from_json(text);
             return (request, Self::Plans, issues);
         };
+        let mut issues = repeated(text);
+        let (request, question, found) = Self::from_object(object);
+        let sound = issues.is_empty();
+        issues.extend(found);
+        (request.filter(|_| sound), question, issues)
+    }
+
+    /// The same of what was parsed already.
+    fn from_object(mut object: Map<String, Value>) -> (Option<Request>, Self, Vec<Issue>) {
         let size =
             SIZES.into_iter().find(|field| object.get(field.id()).and_then(Value::as_str) == Some(MOST));
         let day = object.remove(DAY);
         if size.is_none() && day.is_none() {
-            let (request, issues) = Request::from_json(text);
+            let (request, issues) = Request::from_object(object);
             return (request, Self::Plans, issues);
         }
-        let mut issues = repeated(text);
+        let mut issues = Vec::new();
         let question = match (size, day) {
             (Some(size), Some(_)) => {
                 let text = format!("`{DAY}` gives the rates: leave out the most load");
@@ -120,7 +129,7 @@ impl Question {
         if issues.iter().any(Issue::is_error) {
             return (None, question, issues);
         }
-        let (request, found) = Request::from_json(&Value::Object(object).to_string());
+        let (request, found) = Request::from_object(object);
         issues.extend(found);
         let unbounded = |request: &Request| request.gpus.is_none() && request.fleet.is_unbounded();
         if let (Self::Most(size), Some(stated)) = (&question, &request)
@@ -133,7 +142,8 @@ impl Question {
         (request, question, issues)
     }
 
-    /// As [`Self::from_json`], of what a link asks: [`Request::from_link`].
+    /// As [`Self::from_json`], of what a link asks: its model, load, limits and settings apply to all plans, its restrictions of the
+    /// search to the rest. Unrestricted hardware, layout and engine are open; formats stay as configured.
     pub fn from_link(link: &Link) -> (Option<Request>, Self, Vec<Issue>) {
         let (find, mut object) = (link.find.clone().unwrap_or_default(), stated(link));
         let load = link.scenario.workload.load.size();
@@ -146,7 +156,7 @@ impl Question {
         if most {
             object.insert(load.id().into(), MOST.into());
         }
-        let (request, question, mut issues) = Self::from_json(&Value::Object(object).to_string());
+        let (request, question, mut issues) = Self::from_object(object);
         // A link gives this along with its load, which is not at fault.
         for issue in issues.iter_mut().filter(|issue| most && issue.field == load) {
             issue.field = Field::Most;

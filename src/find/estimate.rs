@@ -156,7 +156,7 @@ impl Estimate {
     /// At step times multiplied by `factors`.
     fn busiest(&self, setup: &Setup, times: &StepTimes, factors: Factors) -> Busiest {
         let prefill = times.prompts * factors.prefill / self.prompts.0;
-        let parts = f64::from(setup.parallel.dp * setup.parallel.pp);
+        let parts = f64::from(setup.parallel.batches());
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
         let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
         for (Decode { size, .. }, &DecodeTimes { alone, even, whole }) in

@@ -8,7 +8,7 @@ use super::ranking_cost::RankedBy;
 use super::{prices, varied};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
-use crate::config::link::{BY_GPU, Find, Link, VARIES, ungrouped, unknown_name};
+use crate::config::link::{BY_GPU, Find, Link, VARIES, repeated, ungrouped, unknown_name};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, Start, Workload, check, excerpt, json};
 use crate::units::counted;
@@ -51,12 +51,21 @@ impl Request {
     /// `gpu`, `engine`, `tp`, `pp`, `dp`, `ep` and `gpus` are open unless stated in the scenario or `vary`; all
     /// other inputs have defaults. If there is no request, the issues hold at least one error.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
-        let mut object = match json::parse(text) {
+        let object = match json::parse(text) {
             Ok(Value::Object(object)) => object,
             Ok(_) => return (None, vec![Issue::error(Field::Link, "a request is a JSON object in braces")]),
             Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
         };
         let mut issues = repeated(text);
+        let (request, found) = Self::from_object(object);
+        let sound = issues.is_empty();
+        issues.extend(found);
+        (request.filter(|_| sound), issues)
+    }
+
+    /// The same of what was parsed already.
+    pub fn from_object(mut object: Map<String, Value>) -> (Option<Self>, Vec<Issue>) {
+        let mut issues = Vec::new();
         object.retain(|_, value| !value.is_null());
         let mut taken = |field: Field| object.remove(field.id());
         let mut fleet =
@@ -82,7 +91,8 @@ impl Request {
             let text = format!("`{}` is fixed and varied: give one of the two", field.id());
             issues.push(Issue::error(*field, text));
         }
-        let (base, found) = base(object);
+        let (base, found) = Link::from_value(&Value::Object(object));
+        let base = base.map(|link| link.scenario);
         issues.extend(found);
         if let Some(base) = &base {
             let named = [
@@ -109,15 +119,6 @@ impl Request {
         }
         let sound = !issues.iter().any(Issue::is_error);
         (sound.then_some(request), issues)
-    }
-
-    /// From a link: its model, load, limits and settings apply to all plans, its search restrictions to the rest.
-    /// Unrestricted hardware, layout and engine are open; formats stay as configured.
-    ///
-    /// Errors as in [`Self::from_json`].
-    pub fn from_link(link: &Link) -> (Option<Self>, Vec<Issue>) {
-        let (request, issues) = Self::from_json(&Value::Object(stated(link)).to_string());
-        (request.map(|request| Self { runs: link.runs.clone(), ..request }), issues)
     }
 
     /// The GPUs to try.
@@ -190,10 +191,6 @@ pub(super) fn number(text: &str) -> Value {
     }
 }
 
-fn base(object: Map<String, Value>) -> (Option<Scenario>, Vec<Issue>) {
-    Scenario::from_json(&Value::Object(object).to_string())
-}
-
 fn plans(value: &Value, issues: &mut Vec<Issue>) -> Option<usize> {
     let known = value.as_u64().filter(|plans| (1..=MOST_PLANS as u64).contains(plans));
     if known.is_none() {
@@ -205,13 +202,6 @@ fn plans(value: &Value, issues: &mut Vec<Issue>) -> Option<usize> {
     }
     known.map(|plans| plans as usize)
 }
-
-/// Reports names given twice in an object.
-pub(super) fn repeated(text: &str) -> Vec<Issue> {
-    let twice = |name: String| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name)));
-    json::repeated(text).into_iter().map(twice).collect()
-}
-
 /// Measured runs: links, or objects with the inputs that differ from the request and `measured`.
 fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario> {
     let Value::Array(given) = given else {

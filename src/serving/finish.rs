@@ -118,7 +118,7 @@ impl Finisher<'_> {
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
         let requests_per_s = offline.requests / e2e.0;
         let of_stages = prefill_joules + mean_over_steps(&joules, steps) * setup.decode_steps();
-        let dynamic = of_stages * f64::from(setup.parallel.tp * setup.parallel.dp * setup.replicas) / e2e.0;
+        let dynamic = of_stages * f64::from(setup.parallel.gpus_per_stage() * setup.replicas) / e2e.0;
         let output_per_s = requests_per_s * osl;
         let power = Power::of(setup, dynamic, output_per_s, requests_per_s);
         let headline = self.headline(Means {
@@ -144,7 +144,7 @@ impl Finisher<'_> {
         report.passes.push(self.pass_of(self.setup().computing(), &served.prompt, Phase::Prefill)?);
         let run = runner.calibrated(self.setup().workload.load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
-        let of_rank = decoding / f64::from(self.setup().parallel.pp * self.setup().parallel.dp);
+        let of_rank = decoding / f64::from(self.setup().parallel.batches());
         if let Some(step) = nearest(&served.decode, of_rank) {
             report.passes.push(self.pass(step, Phase::Decode)?);
         }

@@ -212,7 +212,7 @@ fn decode_steps(
         return Ok(Vec::new());
     }
     let past = prompt_of(setup) + u64::from(setup.workload.osl) / 2;
-    let most = (running / f64::from(setup.parallel.pp * setup.parallel.dp)).ceil().max(1.0) as u64;
+    let most = (running / f64::from(setup.parallel.batches())).ceil().max(1.0) as u64;
     let step = |count| {
         let batch = Batch::decode(count, past).verifying(setup.workload.drafts.drafted);
         Ok((count, PlannedStep::new(setup, batch, rows)?))

@@ -33,7 +33,7 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
 fn captures_prompts(setup: &Setup) -> bool {
     let indexed =
         |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
-    setup.parallel.dp * setup.parallel.pp == 1
+    setup.parallel.batches() == 1
         && setup.workload.drafts.drafted == 0
         && setup.model.encoder.is_none()
         && !setup.gpu.arch.is_amd()

@@ -296,7 +296,7 @@ fn decoded_per_s(setup: &Setup, pass: &PassReport, step: Seconds) -> f64 {
     let steps = setup.decode_steps();
     // More than one with accepted drafts.
     let per_step = if steps > 0.0 { f64::from(setup.workload.osl.saturating_sub(1)) / steps } else { 1.0 };
-    let batches = f64::from(setup.replicas * setup.parallel.dp * setup.parallel.pp);
+    let batches = f64::from(setup.replicas * setup.parallel.batches());
     pass.sequences as f64 * per_step * batches / step.0
 }
 

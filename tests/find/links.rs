@@ -2,7 +2,7 @@
 
 use rooflight::config::Field;
 use rooflight::config::link::Link;
-use rooflight::find::{Question, Request};
+use rooflight::find::Question;
 
 use super::{capacity, finish, roofline, small};
 
@@ -33,7 +33,7 @@ fn links_can_ask_for_the_most_load_or_a_day() {
 #[test]
 fn links_can_ask_for_prefill_pools() {
     let link = Link::read("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200~prefill_workers~all~prefill_gpu~l40s").0;
-    let (request, issues) = Request::from_link(&link.expect("a link"));
+    let (request, _, issues) = Question::from_link(&link.expect("a link"));
     let request = request.unwrap_or_else(|| panic!("{issues:?}"));
     assert_eq!(request.values(Field::PrefillWorkers), Some(&[][..]));
     assert_eq!(request.values(Field::PrefillGpu), Some(&["l40s".to_owned()][..]));
@@ -44,7 +44,7 @@ fn links_hold_prices_by_gpu_and_contract() {
     let price = |find: &str, gpu: &str| {
         let link =
             Link::read(&format!("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,l4~{find}")).0.expect("a link");
-        let (request, issues) = Request::from_link(&link);
+        let (request, _, issues) = Question::from_link(&link);
         request.unwrap_or_else(|| panic!("{find}: {issues:?}")).fleet.price(gpu)
     };
     assert_eq!(price("prices~reserved", "b200"), Some(5.1));
@@ -76,7 +76,7 @@ fn a_load_that_no_layout_can_serve_is_refused_on_its_field_before_the_search() {
 #[test]
 fn gpus_without_a_reserved_price_are_named_and_no_price_is_made_up_for_them() {
     let link = Link::read("v=1&m=llama-3.1-8b&r=4&sp=30&f=gpu~b200,b300,h20~prices~reserved").0;
-    let (_, issues) = Request::from_link(&link.expect("a link"));
+    let (_, _, issues) = Question::from_link(&link.expect("a link"));
     let said: Vec<&str> =
         issues.iter().filter(|issue| issue.field == Field::Prices).map(|issue| issue.text.as_str()).collect();
     assert!(said.iter().all(|text| !text.contains("h20") && !text.contains("b300")), "{said:?}");

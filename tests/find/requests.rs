@@ -14,7 +14,7 @@ fn a_request_without_a_load_says_which_it_takes() {
     let (_, issues) = Request::from_json(r#"{"model": "llama-3.1-8b", "concurrency": 16}"#);
     assert!(!says(&issues), "{issues:?}");
     // A form shows its load.
-    let (_, issues) = Request::from_link(&Link::read("v=1&f=all").0.expect("a link"));
+    let (_, _, issues) = Question::from_link(&Link::read("v=1&f=all").0.expect("a link"));
     assert!(!says(&issues), "{issues:?}");
 }
 

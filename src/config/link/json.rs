@@ -19,10 +19,17 @@ impl Link {
             Ok(object) => object,
             Err(fault) => return (None, vec![Issue::error(Field::Link, fault)]),
         };
-        let repeated =
-            json::repeated(text).into_iter().map(|name| format!("`{}` is given twice", excerpt(&name)));
-        let mut issues: Vec<Issue> = repeated.map(|text| Issue::error(Field::Link, text)).collect();
-        issues.extend([Field::Load, Field::Ramp].into_iter().filter_map(|field| several(field, &object)));
+        let mut issues = repeated(text);
+        let (link, found) = Self::from_value(&object);
+        let sound = issues.is_empty();
+        issues.extend(found);
+        (link.filter(|_| sound), issues)
+    }
+
+    /// The same of what was parsed already.
+    pub fn from_value(object: &Value) -> (Option<Self>, Vec<Issue>) {
+        let several = |field| several(field, object);
+        let mut issues: Vec<Issue> = [Field::Load, Field::Ramp].into_iter().filter_map(several).collect();
         let mut draft = Draft::default();
         for (name, value) in object.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
             match (inputs::by_name(name), value) {
@@ -78,6 +85,12 @@ impl Scenario {
     pub fn to_json(&self) -> Value {
         Link::new(self.clone()).to_json()
     }
+}
+
+/// An error for each name that a JSON text gives twice.
+pub fn repeated(text: &str) -> Vec<Issue> {
+    let twice = |name: String| Issue::error(Field::Link, format!("`{}` is given twice", excerpt(&name)));
+    json::repeated(text).into_iter().map(twice).collect()
 }
 
 /// An error if several names for the same thing are given: several load sizes, or a ramp and a stagger.

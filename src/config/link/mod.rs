@@ -29,6 +29,7 @@ pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
 pub use find::{BY_GPU, Find, POOLED, VARIES};
 pub(crate) use json::plain;
+pub use json::repeated;
 pub(crate) use unknown::name as unknown_name;
 pub use values::{histogram, pointed, real, show_histogram, ungrouped, whole};
 

@@ -32,7 +32,7 @@ pub fn read(given: &[Value], base: &Link) -> (Vec<Scenario>, Vec<Issue>) {
         };
         let (link, found) = match value {
             Value::String(text) => Link::read(text),
-            value => Link::from_json(&merged(value, base).to_string()),
+            value => Link::from_value(&merged(value, base)),
         };
         issues.extend(found.into_iter().map(named));
         match link.map(|link| link.scenario) {

@@ -97,7 +97,7 @@ fn left_out(given: &Map<String, Value>) -> Vec<String> {
 fn scenario(given: &Map<String, Value>, issues: &mut Vec<Issue>) -> Option<Scenario> {
     let mut given = given.clone();
     let measured = given.remove(Field::Measured.id());
-    let (link, found) = Link::from_json(&Value::Object(given).to_string());
+    let (link, found) = Link::from_value(&Value::Object(given));
     issues.extend(found.into_iter().filter(Issue::is_error));
     let mut link = link?;
     let unsettled: Vec<Issue> = link.settle().into_iter().filter(Issue::is_error).collect();
