@@ -56,11 +56,7 @@ impl Bound {
         let prefill = time(&work.prompts(prompts, f64::from(setup.parallel.dp)))? * least_prefill
             / prompts.floor().max(1.0);
         if work.steps <= 0.0 {
-            return Ok(Self {
-                ttft,
-                tpot: None,
-                per_request: prefill / f64::from(setup.parallel.dp * setup.parallel.pp),
-            });
+            return Ok(Self { ttft, tpot: None, per_request: prefill / f64::from(setup.parallel.batches()) });
         }
         let decode = |size: f64| time(&work.decode(size, 0.0)).map(|time| time * least_decode);
         let alone = decode(1.0)?;
@@ -75,9 +71,7 @@ impl Bound {
                 Ok(alone * least_decode + prompts.max(0.0) * least_prefill)
             }
         };
-        let each = |size: f64, step: f64| {
-            step * work.steps / (size * f64::from(setup.parallel.dp * setup.parallel.pp))
-        };
+        let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.parallel.batches()));
         // Time per request falls with the batch size: the smallest that breaks the limit bounds all that meet it.
         let (mut meets, mut size) = (0.0, 1.0);
         let mut taken = step(size)?;
@@ -108,6 +102,12 @@ impl Bound {
 
     /// A limit that even a lone request misses, with its ideal in seconds.
     pub fn broken(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
+        // A limit for few requests says nothing about the mean one.
+        self.tightest(setup).filter(|&(_, at, limit)| asks_most(setup) && at > limit)
+    }
+
+    /// The limit that is closest to being broken or broken by most, with what is reached at best.
+    pub fn tightest(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
         let steps = f64::from(setup.workload.osl.saturating_sub(1));
         let e2e = self.ttft + self.tpot.unwrap_or(0.0) * steps;
         let of = |field: Field| match field {
@@ -115,12 +115,8 @@ impl Bound {
             Field::SloTpot => self.tpot.unwrap_or(0.0),
             _ => e2e,
         };
-        // A limit for few requests says nothing about the mean one.
-        let strict = asks_most(setup);
-        let broken = setup.workload.slos.limits().filter(|&(field, limit)| strict && of(field) > limit);
-        broken
-            .map(|(field, limit)| (field, of(field), limit))
-            .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
+        let all = setup.workload.slos.limits().map(|(field, limit)| (field, of(field), limit));
+        all.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
     }
 }
 

@@ -272,10 +272,11 @@ impl Search {
         }
     }
 
-    /// Layouts that physics excludes by least: a lone request shows by how much.
+    /// Layouts that physics excludes by least: a lone request shows by how much. Where it excludes every batch size, the limits
+    /// themselves may be met at best.
     fn nearest_to_physics(&mut self) {
         let excess = |layout: &BoundedLayout| {
-            layout.bound.broken(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit)
+            layout.bound.tightest(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit)
         };
         self.slow.make_contiguous().order_by(|a, b| excess(a).total_cmp(&excess(b)));
         self.slow.truncate(NEAREST);
