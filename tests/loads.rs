@@ -50,6 +50,44 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
 }
 
 #[test]
+fn replicas_that_do_not_divide_a_load_serve_no_more_than_it() {
+    for load in [Load::Burst(9), Load::Offline(9)] {
+        let one = run(&setup("vllm", load));
+        let eight = Setup { replicas: 8, ..setup("vllm", load) };
+        let run = run(&eight);
+        let served = run.metrics.requests_per_s * run.metrics.duration;
+        assert!((served / 9.0 - 1.0).abs() < 1e-6, "{load:?}: {served}");
+        assert!(run.metrics.duration <= one.metrics.duration, "{load:?}");
+    }
+}
+
+#[test]
+fn capacity_is_what_a_long_overload_serves() {
+    for engine in ENGINES {
+        let setup = setup(engine, Load::Rate(1.0));
+        let capacity = runner(&setup).capacity().expect("served");
+        let overload = Load::Rate(1.2 * capacity);
+        let long = setup.under(|workload| (workload.load, workload.requests) = (overload, Some(30_000)));
+        let served = run(&long).metrics.requests_per_s;
+        assert!((capacity / served - 1.0).abs() < 0.06, "{engine}: {capacity}, {served} for long");
+    }
+}
+
+#[test]
+fn a_run_close_to_capacity_goes_on_until_it_settles() {
+    for engine in ENGINES {
+        let chat = |rate: f64| setup(engine, Load::Rate(rate)).under(|workload| workload.osl = 512);
+        let capacity = runner(&chat(1.0)).capacity().expect("served");
+        let own = chat(0.97 * capacity);
+        let (close, far) = (run(&own), run(&chat(0.5 * capacity)));
+        assert!(close.requests > far.requests, "{engine}: {} and {} requests", close.requests, far.requests);
+        let long = run(&own.under(|workload| workload.requests = Some(30_000)));
+        let [short, long] = [close, long].map(|run| run.metrics.tpot.expect("several tokens").mean);
+        assert!((short / long - 1.0).abs() < 0.15, "{engine}: {short}, {long} for long");
+    }
+}
+
+#[test]
 fn more_requests_are_sent_where_more_are_asked_for() {
     let asked =
         |load, requests| run(&setup("vllm", load).under(|workload| workload.requests = requests)).requests;

@@ -8,28 +8,48 @@ use crate::serving::sim::Saturation;
 pub(super) const MOST_CLIENTS: u32 = 4096;
 /// Share of the slots taken, on average, from which a rate may be beyond capacity. At a third of them a server is far from it: steps
 /// take longer the more requests they hold, but never in proportion.
-const NEARLY_FULL: f64 = 1.0 / 3.0;
+pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
 /// So may one at which this many requests wait, on average.
 const QUEUE: f64 = 1.0;
 
+/// Requests for each slot in the run that fills them, and in the one that keeps more waiting.
+const FILLING: u32 = 2;
+const OVERLOADED: u32 = 10;
+/// Arrivals over what the first of these runs serves, part of which is start and end.
+const BEYOND: f64 = 1.6;
+const FEWEST: u32 = 200;
+const MOST: u32 = 16_384;
+
 impl Runner {
-    /// Requests per second that all replicas serve without idling: with as many clients as slots. Beyond this rate
-    /// TTFT grows without bound. `None` if nothing can be served.
+    /// Requests per second that all replicas serve while others wait. Beyond this rate TTFT grows without bound. `None` if nothing
+    /// can be served.
     pub fn capacity(&self) -> Option<f64> {
         *self.capacity.get_or_init(|| {
-            let slots = self.slots().saturating_mul(self.setup.copies());
-            let load = match self.setup.workload.session() {
-                Some(_) => Load::Sessions(slots),
-                None => Load::Concurrency(slots),
+            let session = self.setup.workload.session();
+            let slots = self.slots();
+            let run = |load: Load, of_slot: u32| {
+                let of_copy = slots.saturating_mul(of_slot).clamp(FEWEST, MOST.max(FILLING * slots));
+                let busy = self.setup.under(|workload| {
+                    // No think time while others could be served.
+                    workload.turns.think_s = 0.0;
+                    (workload.load, workload.requests) =
+                        (load, Some(of_copy.saturating_mul(self.setup.copies())));
+                });
+                self.corrected(&busy, load, true)
             };
-            // No think time while others could be served.
-            let busy = self.setup.under(|workload| workload.turns.think_s = 0.0);
-            Some(self.corrected(&busy, load, true).ok()?.metrics.requests_per_s)
+            let all = slots.saturating_mul(self.setup.copies());
+            let full = if session.is_some() { Load::Sessions(all) } else { Load::Concurrency(all) };
+            let served = run(full, FILLING).ok()?.metrics.requests_per_s;
+            let arriving = BEYOND * served / session.map_or(1.0, |turns| f64::from(turns.count));
+            let more = if session.is_some() { Load::SessionRate(arriving) } else { Load::Rate(arriving) };
+            // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
+            let steady = run(more, OVERLOADED).ok()?.saturation;
+            Some(steady.map_or(served, |saturation| saturation.served_per_s))
         })
     }
 
     /// Requests of mean length that one copy, a replica or pools as a whole, holds at once.
-    fn slots(&self) -> u32 {
+    pub(super) fn slots(&self) -> u32 {
         let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.workload.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
         let ranks = self.policy.ranks.saturating_mul(self.setup.replicas / self.setup.copies());

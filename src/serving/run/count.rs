@@ -4,6 +4,7 @@
 //! only the longest of them are left. A run that hardly lasts longer describes a half-empty server, so it is extended
 //! unless its number of requests is given.
 
+use super::capacity::NEARLY_FULL;
 use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup};
 use crate::serving::sim::{Outcome, Served, SimError};
@@ -12,6 +13,8 @@ use crate::serving::sim::{Outcome, Served, SimError};
 const STAYS: f64 = 4.0;
 /// Maximum requests of one replica, if the run decides their number.
 const MOST_AT_RATE: f64 = 16_384.0;
+/// Requests in flight in the last quarter of arrivals over those in the quarter before, from which a server still fills.
+const GROWING: f64 = 1.05;
 /// Minimum share of the time of all clients, or of users of sessions, in which they have a request or a session: the
 /// rest is start and end.
 const LEAST_BUSY: f64 = 0.8;
@@ -32,7 +35,7 @@ impl Runner {
         let mut served = self.served(setup, (load, requests_of(setup, load)), options)?;
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
         let mut first = None;
-        while let Some(count) = more(&served.outcome, setup, load).filter(|_| is_open) {
+        while let Some(count) = more(&served.outcome, setup, load, self.slots()).filter(|_| is_open) {
             let longer = match self.served(setup, (load, count), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
@@ -57,7 +60,7 @@ fn stated(setup: &Setup, load: Load) -> Option<u32> {
 
 /// The number of requests of a longer run, increased by powers of two so that slightly longer steps do not change it.
 /// `None` if this run is long enough, or the queue grows anyway.
-fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
+fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: u32) -> Option<u32> {
     let turns = if load.is_sessions() { setup.workload.turns.count.max(1) } else { 1 };
     let sessions: Vec<&[Served]> = outcome.requests.chunks(turns as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
@@ -66,7 +69,8 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
     let (short, most) = match load {
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
             let span = began.fold(0.0, f64::max);
-            (STAYS * stays / sessions.len() as f64 / span, MOST_AT_RATE)
+            let short = STAYS * stays / sessions.len() as f64 / span;
+            (if still_fills(outcome, span, slots) { short.max(2.0) } else { short }, MOST_AT_RATE)
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
@@ -78,6 +82,17 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load) -> Option<u32> {
     let count = outcome.requests.len() as f64;
     let more = (count * short.log2().ceil().exp2()).min(most);
     (short > 1.0 && more > count && outcome.saturation.is_none()).then(|| whole(more as u32, turns))
+}
+
+/// Whether the number of requests in flight still grows at the end of arrivals, in a server that may become full: close to capacity
+/// that takes many stays. Elsewhere it soon settles, and only varies.
+fn still_fills(outcome: &Outcome, span: f64, slots: u32) -> bool {
+    let in_flight = |start: f64, end: f64| {
+        let within = |served: &Served| (served.last.min(end) - served.arrival.max(start)).max(0.0);
+        outcome.requests.iter().map(within).sum::<f64>() / (end - start)
+    };
+    let (before, now) = (in_flight(0.5 * span, 0.75 * span), in_flight(0.75 * span, span));
+    now >= NEARLY_FULL * f64::from(slots) && now > GROWING * before
 }
 
 /// Rounded up to complete sessions.

@@ -271,6 +271,8 @@ impl Runner {
             burstiness: workload.burstiness,
             seed: SEED,
         };
+        // Replicas do not all get as many as the one simulated if their number does not divide the load.
+        let shares = load.amount() / count as f64;
         let (arrivals, replicas) = match load {
             Load::Concurrency(clients) => clients_of(setup, clients),
             Load::Rate(rate) => (drawn(rate), replicas),
@@ -283,9 +285,9 @@ impl Runner {
                     let (clients, busy) = clients_per_copy(setup, most);
                     (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
                 }
-                None => (Arrivals::AtOnce, replicas),
+                None => (Arrivals::AtOnce, shares),
             },
-            Load::Offline(_) | Load::Batch(_) => (Arrivals::AtOnce, replicas),
+            Load::Offline(_) | Load::Batch(_) => (Arrivals::AtOnce, shares),
             Load::Sessions(users) => {
                 let (begin, busy) = clients_of(setup, users);
                 (in_turns(workload.turns, begin), busy)

@@ -25,6 +25,16 @@ impl Served {
         self.last - self.arrival
     }
 
+    /// The share of its tokens that came from `start` to `end`. Requests of one length finish in waves, their tokens come evenly.
+    fn share_within(&self, start: f64, end: f64) -> f64 {
+        let whole = self.last - self.first;
+        if whole > 0.0 {
+            ((self.last.min(end) - self.first.max(start)) / whole).max(0.0)
+        } else {
+            f64::from(u8::from((start..end).contains(&self.last)))
+        }
+    }
+
     /// Mean seconds per token after the first; `None` if there is no other.
     pub fn tpot(&self) -> Option<f64> {
         let others = self.output.checked_sub(1).filter(|&others| others > 0)?;
@@ -216,8 +226,9 @@ pub(super) struct QueueWatch {
     seen: usize,
     /// Sums of queue lengths, per quarter of the arrivals.
     waiting: [f64; 4],
-    half: (f64, u64),
-    end: (f64, u64),
+    /// When half of them had arrived, and all.
+    half: f64,
+    end: f64,
     backlog: u32,
 }
 
@@ -231,30 +242,31 @@ impl QueueWatch {
         Self { count: requests / turns.max(1), turns, ..Self::default() }
     }
 
-    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32, finished: u64) {
+    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32) {
         if !id.is_multiple_of(self.turns) {
             return;
         }
         self.waiting[(4 * self.seen / self.count.max(1)).min(3)] += f64::from(waiting);
         self.seen += 1;
         if self.seen <= self.count.div_ceil(2) {
-            self.half = (time, finished);
+            self.half = time;
         }
-        self.end = (time, finished);
+        self.end = time;
         self.backlog = waiting;
     }
 
     /// Half of all requests arrive between the middles of the second and the last quarter.
-    pub fn verdict(&self) -> Option<Saturation> {
+    pub fn verdict(&self, requests: &[Served]) -> Option<Saturation> {
         let quarter = self.count as f64 / 4.0;
         let growth = (self.waiting[3] - self.waiting[1]) / quarter;
-        let span = self.end.0 - self.half.0;
+        let span = self.end - self.half;
         if growth < LEAST_GROWTH.max(GROWTH * 2.0 * quarter) || span <= 0.0 {
             return None;
         }
         Some(Saturation {
             offered_per_s: (self.count / 2 * self.turns) as f64 / span,
-            served_per_s: (self.end.1 - self.half.1) as f64 / span,
+            served_per_s: requests.iter().map(|served| served.share_within(self.half, self.end)).sum::<f64>()
+                / span,
             backlog: self.backlog,
         })
     }

@@ -162,7 +162,7 @@ impl<'a> System<'a> {
         self.count_queue(time);
         let id = self.source.take();
         let waiting = self.waiting();
-        self.watch.arrival(id, time, waiting, self.finished);
+        self.watch.arrival(id, time, waiting);
         self.arrived += 1;
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);
@@ -261,6 +261,7 @@ impl<'a> System<'a> {
             counts.add(replica.counts());
             gaps.append(replica.gaps);
         }
+        let saturation = if self.source.is_open() { self.watch.verdict(&self.served) } else { None };
         Ok(Outcome {
             requests: self.served,
             gaps,
@@ -268,7 +269,7 @@ impl<'a> System<'a> {
             timeline: self.timeline.into_moments(),
             joules,
             queued: self.queued,
-            saturation: if self.source.is_open() { self.watch.verdict() } else { None },
+            saturation,
         })
     }
 }
