@@ -34,7 +34,7 @@ fn an_answer_says_what_it_rests_on() {
     let all: f64 = doubts.rows.iter().map(share).sum();
     assert!((all - 100.0).abs() < 1.0, "{all} %");
     let is_like = |row: &Row| {
-        row.cells[0].text == "Qwen3-32B BF16 on H100 SXM" && row.cells[5].text.starts_with("vLLM ")
+        row.cells[0].text == "like Qwen3-32B, BF16 on H100 SXM" && row.cells[5].text.starts_with("vLLM ")
     };
     assert!(nearest.rows.iter().any(is_like), "{nearest:?}");
     assert!(nearest.rows.iter().all(|row| row.cells[0].link.starts_with("#v=1")));

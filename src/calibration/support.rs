@@ -9,7 +9,7 @@ use crate::units::Order;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Support {
-    /// Runs of the same model, on this engine and on any.
+    /// Runs of models of the same shape, on this engine and on any.
     pub of_model_on_engine: u32,
     pub of_model: u32,
     /// Runs on the same GPU type with this engine.

@@ -141,8 +141,9 @@ pub fn verdict(
         Load::Batch(_) => batch_verdict(setup, demand, memory)?,
         _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
-    if matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
-        // Waiting is the point of these loads.
+    let pauses = setup.workload.session().is_some_and(|turns| turns.think_s > 0.0);
+    if pauses || matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
+        // How many users have a request at once, only the run says; in a burst or queue, waiting is the point.
         issues.retain(Issue::is_error);
     }
     issues.extend(host_cache(setup, memory, sequence));

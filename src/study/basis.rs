@@ -35,15 +35,17 @@ fn support(calibrated: &Calibrated) -> String {
     let support = &calibrated.support;
     let of = |runs: u32| count(f64::from(runs));
     let unseen = match (support.of_model, support.of_gpu_on_engine) {
-        (0, 0) => " Neither this model nor this GPU with this engine was measured: bands are wide.",
-        (0, _) => " This model was not measured: bands are wider for it.",
+        (0, 0) => {
+            " Neither models of this shape nor this GPU with this engine were measured: bands are wide."
+        }
+        (0, _) => " No model of this shape was measured: bands are wider for it.",
         (_, 0) => " This GPU was not measured with this engine: bands are wider for it.",
         _ => "",
     };
     let own = if support.own > 0 { format!(", and {} of yours", of(support.own)) } else { String::new() };
     format!(
-        "Step times are corrected by measured runs: {} of this model on this engine, {} of this model on any engine, {} on this GPU \
-         with this engine{own}.{unseen}",
+        "Step times are corrected by measured runs: {} of models of this shape (the same kinds of layer, as many and as wide) on this \
+         engine, {} on any engine, {} on this GPU with this engine{own}.{unseen}",
         of(support.of_model_on_engine),
         of(support.of_model),
         of(support.of_gpu_on_engine),
@@ -106,7 +108,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     });
     let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, and how far they deviate from the physics alone.";
+    let text = "The nearest measured runs, known by the shape of their model, and how far they deviate from the physics alone.";
     vec![Block::text(text), table]
 }
 
@@ -134,9 +136,12 @@ fn run(study: &Study, point: &ConfigPoint) -> Span {
     let model = own.or_else(|| catalog().models.models.iter().find(is_its));
     let (gpu, engine) = (catalog().gpu(&point.gpu), catalog().engine(&point.engine));
     let format = Dtype::from_id(&point.format);
-    let name = model.map_or("another model", |model| model.name.rsplit('/').next().unwrap_or(&model.name));
+    // A run is known by the shape of its model, which several may have.
+    let name = model.map_or("another model".to_owned(), |model| {
+        format!("like {}", model.name.rsplit('/').next().unwrap_or(&model.name))
+    });
     let text =
-        format!("{name} {} on {}", format.map_or("", Dtype::name), gpu.map_or(&*point.gpu, |gpu| &gpu.name));
+        format!("{name}, {} on {}", format.map_or("", Dtype::name), gpu.map_or(&*point.gpu, |gpu| &gpu.name));
     let (Some(model), Some(gpu), Some(engine)) = (model, gpu, engine) else { return Span::plain(text) };
     let mut scenario = Scenario { model: form.model.clone(), ..Scenario::default() };
     if own.is_none() {

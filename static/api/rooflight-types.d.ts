@@ -1097,7 +1097,7 @@ export type Stats = {
 
 /** The measured runs behind a posterior. */
 export type Support = {
-  /** Runs of the same model, on this engine and on any. */
+  /** Runs of models of the same shape, on this engine and on any. */
   of_model_on_engine: number;
   of_model: number;
   /** Runs on the same GPU type with this engine. */

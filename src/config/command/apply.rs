@@ -46,13 +46,16 @@ const IDLE: [&str; 29] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-const HEAVY: [&str; 9] = [
+const HEAVY: [&str; 12] = [
     "enforce_eager",
     "disable_cuda_graph",
     "cpu_offload_gb",
     "num_gpu_blocks_override",
     "enable_chunked_prefill",
     "no_enable_chunked_prefill",
+    "dtype",
+    "quantization",
+    "q",
     "enable_lora",
     "max_loras",
     "lora_modules",
@@ -332,7 +335,8 @@ impl Rest {
 }
 
 fn shown(name: &str) -> String {
-    format!("--{}", name.replace('_', "-"))
+    let dashes = if name.len() == 1 { "-" } else { "--" };
+    format!("{dashes}{}", name.replace('_', "-"))
 }
 
 fn listed(why: &str, unknown: &[String]) -> Option<Issue> {

@@ -12,6 +12,7 @@ pub fn whole(text: &str) -> Result<u32, String> {
     match digits.parse() {
         Ok(number) if is_number => Ok(number),
         _ if is_number => Err(format!("`{}` is larger than {}", excerpt(text), u32::MAX)),
+        _ if digits.is_empty() => Err("a whole number is missing: give one such as 8".into()),
         _ => Err(format!("`{}` is not a whole number: give one such as 8", excerpt(text))),
     }
 }

@@ -16,7 +16,7 @@ pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let text = format!(
         "Similar measured runs make decode steps {} than the physics, and what prompts add to a step {}; step times are \
          corrected by that before the simulation. TTFT is then {} than queues and steps explain. Based on {} measured runs of \
-         this model on {}, {} of it on any engine, and {} of any model on this GPU with this engine. The less a run shares with \
+         models of this shape on {}, {} on any engine, and {} of any model on this GPU with this engine. The less a run shares with \
          this one, the less it counts.",
         longer(factors.decode),
         longer(factors.prefill),

@@ -154,13 +154,13 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
     let runs = |runs: u32| counted(runs, "measured run");
     let behind = match (support.of_model_on_engine, support.of_gpu_on_engine) {
         (0, 0) => {
-            "No run of this model, or on this GPU with this engine, was measured: the 80 % bands are wide"
+            "No run of a model of this shape, or on this GPU with this engine, was measured: the 80 % bands are wide"
                 .to_owned()
         }
         (0, of_gpu) => format!("80 % bands from {} of other models on this GPU", runs(of_gpu)),
         (of_model, of_gpu) => {
             let elsewhere = if of_gpu == 0 { ", none of any model on this GPU" } else { "" };
-            format!("80 % bands from {} of this model on {}{elsewhere}", runs(of_model), setup.engine.name)
+            format!("80 % bands from {} of models of this shape on {}{elsewhere}", runs(of_model), setup.engine.name)
         }
     };
     let of = |run: &Run| {
@@ -184,6 +184,8 @@ fn between(band: Option<Band>, print: impl Fn(f64) -> Printed) -> String {
     let Some(band) = band else { return String::new() };
     let (low, high) = (print(band.low), print(band.high));
     match low.has_unit_of(&high) {
+        // No more is known of it than is shown.
+        true if low.number == high.number => String::new(),
         true => format!("{} to {high}", low.number),
         false => format!("{low} to {high}"),
     }

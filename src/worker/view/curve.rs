@@ -139,6 +139,7 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
         return format!("{all} up to {} meet the limits.", load(end));
     }
     let ramped = ramped
+        .filter(|more| *more != most)
         .map(|more| format!(" if all start together, or {} if they start one after another", count(more)));
     let text = format!(
         "{share} % of requests meet the limits with up to {}{}",
