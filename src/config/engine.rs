@@ -97,6 +97,7 @@ pub struct HostTime {
     pub sequence_us: Figure,
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
+    pub launches: EagerLaunches,
     /// Time the API server spends on one request before it can take the next, in µs: HTTP, template, queues.
     pub frontend_us: Figure,
     /// From the client to the scheduler and back, in µs per request: connection, HTTP, inter-process queues.
@@ -106,6 +107,22 @@ pub struct HostTime {
     /// One token of one answer on its way from the scheduler to the client, in µs of the process that takes longest for it.
     /// Only shows if the engine produces tokens faster; `None` if no measured server got that far.
     pub stream_us: Figure,
+}
+
+/// What one call launches without a CUDA graph, where engines differ, in multiples of `eager_launch_us`: an operation with
+/// much Python around it counts as several launches.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EagerLaunches {
+    /// Latent attention between its products, norms and rotation: splits, copies, the write to the KV cache.
+    pub latent_attention: f64,
+    /// Experts by TensorRT-LLM's generated kernels.
+    pub generated_experts: f64,
+    /// Experts by OpenAI's Triton kernels.
+    pub openai_experts: f64,
+    /// A product with quantised activations by FlashInfer.
+    pub flashinfer_product: f64,
+    pub source: String,
 }
 
 /// Which worker sends the client its first token with separate prefill workers.

@@ -76,19 +76,19 @@ impl PlannedStep {
     }
 
     /// Kernels that it launches without a CUDA graph.
-    pub fn own_launches(&self) -> f64 {
-        launches(self.calls.iter().map(|call| &call.call))
+    pub fn own_launches(&self, setup: &Setup) -> f64 {
+        launches(self.calls.iter().map(|call| &call.call), setup)
     }
 
     /// Kernels that a pass launches without a CUDA graph, for any batch.
     pub fn launches(setup: &Setup) -> f64 {
-        launches(&pass(&setup.model, &layout(setup), &Batch::prefill(&[1])))
+        launches(&pass(&setup.model, &layout(setup), &Batch::prefill(&[1])), setup)
     }
 
     /// Those of them that a graph of a step with prompts leaves out: attention, and what else depends on lengths.
     pub fn launches_between(setup: &Setup) -> f64 {
         let scope = Scope::Lengths(Phase::Prefill);
-        launches(&pass_of(&setup.model, &layout(setup), &Batch::prefill(&[1]), scope))
+        launches(&pass_of(&setup.model, &layout(setup), &Batch::prefill(&[1]), scope), setup)
     }
 
     /// The time of all calls in sequence. `None` if `efficiencies` does not answer some of them.
@@ -131,7 +131,7 @@ impl PlannedStep {
                 let own = |call: &&Call| !replayed || call.scope == Scope::Lengths(Phase::Prefill);
                 let own = self.calls.iter().map(|call| &call.call).filter(own);
                 let work = HostWork {
-                    launches: (prefill || decodes_eagerly(setup)).then(|| launches(own)),
+                    launches: (prefill || decodes_eagerly(setup)).then(|| launches(own, setup)),
                     sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
                     ahead: decides_ahead(setup),
                 };
@@ -156,8 +156,9 @@ pub fn ideal(setup: &Setup, batch: &Batch) -> Result<Seconds, MissingFigure> {
     Ok(time)
 }
 
-fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>) -> f64 {
-    calls.into_iter().map(|call| call.count as f64 * call.op.launches()).sum()
+fn launches<'a>(calls: impl IntoIterator<Item = &'a Call>, setup: &Setup) -> f64 {
+    let one = |call: &Call| call.op.launches(&setup.gpu, &setup.engine);
+    calls.into_iter().map(|call| call.count as f64 * one(call)).sum()
 }
 
 /// The calls of each kind of layer in a pass of `batch`, in the order of the model's kinds.

@@ -24,7 +24,8 @@ LEAST_WEIGHT = STEPS[2] / 4
 
 
 def sizes(point):
-    return [float(f"{point[key]:.3g}") for key in SIZE_KEYS]
+    """To two digits: errors change over doublings."""
+    return [float(f"{point[key]:.2g}") for key in SIZE_KEYS]
 
 
 def figures(ratio, response, weight):

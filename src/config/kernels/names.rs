@@ -62,6 +62,17 @@ pub enum GemmKernel {
     Plugin,
 }
 
+impl GemmKernel {
+    /// Whether FlashInfer launches it on `arch`: its Python in front takes longer than a launch.
+    pub fn by_flashinfer(self, arch: Arch) -> bool {
+        match self {
+            Self::CuteDsl | Self::CutlassFp4 => true,
+            Self::ScaledFp8 => arch == Arch::Blackwell,
+            _ => false,
+        }
+    }
+}
+
 /// Attention kernels by code base, regardless of the engine that launches them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString)]
 pub enum AttentionKernel {

@@ -6,7 +6,7 @@ mod vector;
 pub use vector::FAMILY;
 
 use super::reference::{self, Record};
-use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+use super::{CallPoint, Count, Family, Kernel, Launch, Schedule, launches};
 use crate::config::kernels::KernelId;
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
@@ -39,11 +39,11 @@ impl Kernel for Gemm {
         record.map_or_else(Vec::new, |record| reference::schedules([self.m, self.n, self.k], &record))
     }
 
-    fn launches(&self) -> f64 {
-        if self.weights.math() == Dtype::Bf16 {
-            1.0
-        } else {
-            crate::kernels::launches::constants().quantised_product
+    fn launches(&self, gpu: &Gpu, engine: &Engine) -> f64 {
+        match engine.gemm(self.weights, gpu.arch) {
+            _ if self.weights.math() == Dtype::Bf16 => 1.0,
+            Some(kernel) if kernel.by_flashinfer(gpu.arch) => engine.host.launches.flashinfer_product,
+            _ => launches::constants().quantised_product,
         }
     }
 

@@ -52,7 +52,7 @@ impl Kernel for LatentModule {
         Ok(sum(parts(self, Form::of(self.phase), gpu)?))
     }
 
-    fn launches(&self) -> f64 {
+    fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
         crate::kernels::launches::constants().latent_block
     }
 
@@ -97,7 +97,7 @@ impl Kernel for SparseModule {
         Ok(if expanded.flops < absorbed.flops { expanded } else { absorbed })
     }
 
-    fn launches(&self) -> f64 {
+    fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
         crate::kernels::launches::constants().sparse_block
     }
 

@@ -107,6 +107,10 @@ impl Kernel for LatentAttention {
         attention(&self.heads, AttendedSpan::of_call(self), self.kv, form, gpu)
     }
 
+    fn launches(&self, _: &Gpu, engine: &Engine) -> f64 {
+        engine.host.launches.latent_attention
+    }
+
     fn format(&self) -> Dtype {
         self.kv
     }

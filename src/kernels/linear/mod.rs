@@ -125,7 +125,7 @@ impl Kernel for DeltaRule {
         Count::new(flops, math, Bytes(state), Bytes(tokens * token + state), gpu)
     }
 
-    fn launches(&self) -> f64 {
+    fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
         crate::kernels::launches::constants().delta_rule
     }
 
@@ -180,7 +180,7 @@ impl Kernel for Scan {
         Count::new(flops, math, Bytes(states), Bytes(tokens * token + states), gpu)
     }
 
-    fn launches(&self) -> f64 {
+    fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
         crate::kernels::launches::constants().scan
     }
 

@@ -8,9 +8,9 @@ mod vector;
 pub use routing::{ExpertLoad, Pool, Routing};
 pub use vector::FAMILY;
 
-use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+use super::{CallPoint, Count, Family, Kernel, Launch, Schedule, launches};
 pub(super) use crate::config::catalog::numbers::moe::constants;
-use crate::config::kernels::{ExpertKernel, UntunedExperts};
+use crate::config::kernels::{ExpertCode, ExpertKernel, UntunedExperts};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
 use crate::units::{Bytes, Flops, Seconds};
@@ -86,8 +86,13 @@ impl Kernel for Moe {
         (0..TILE_ROWS.len()).filter_map(|place| self.schedule_with(place, gpu)).collect()
     }
 
-    fn launches(&self) -> f64 {
-        crate::kernels::launches::constants().experts
+    fn launches(&self, gpu: &Gpu, engine: &Engine) -> f64 {
+        let own = &engine.host.launches;
+        match self.kernel_of(gpu, engine).map(|kernel| kernel.on(gpu.arch, self.weights).code) {
+            Some(ExpertCode::Generated) => own.generated_experts,
+            Some(ExpertCode::OpenAiTriton) => own.openai_experts,
+            _ => launches::constants().experts,
+        }
     }
 
     fn format(&self) -> Dtype {
@@ -123,9 +128,8 @@ impl Kernel for Moe {
     }
 
     fn closed_form(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Seconds>, MissingFigure> {
-        let choice = engine.kernels_on(gpu.arch);
-        let named = choice.and_then(|choice| choice.moe(self.weights, self.tokens, self.ep)?.id());
-        let padded = named.is_some_and(ExpertKernel::computes_all_blocks) && self.load.pairs > 0.0;
+        let kernel = self.kernel_of(gpu, engine);
+        let padded = kernel.is_some_and(ExpertKernel::computes_all_blocks) && self.load.pairs > 0.0;
         if padded { closed::time(self, gpu).map(Some) } else { Ok(None) }
     }
 
@@ -138,6 +142,11 @@ impl Kernel for Moe {
 }
 
 impl Moe {
+    /// The kernel that `engine` launches for it, if it is known.
+    fn kernel_of(&self, gpu: &Gpu, engine: &Engine) -> Option<ExpertKernel> {
+        engine.kernels_on(gpu.arch)?.moe(self.weights, self.tokens, self.ep)?.id()
+    }
+
     /// Columns of one expert on this rank.
     pub fn width(&self) -> u64 {
         self.inter.div_ceil(self.tp.max(1))

@@ -191,7 +191,7 @@ impl TablePlan {
             prompts: grid(prompts)?,
             decodes: grid(decodes)?,
         };
-        let gpus = f64::from(self.setup.parallel.tp * self.setup.parallel.dp);
+        let gpus = f64::from(self.setup.parallel.gpus_per_stage());
         let room = PowerModel::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
         let mixed_graph = mixed_graph(&self.setup) as f64;
         let copies = match efficiencies {
@@ -200,7 +200,7 @@ impl TablePlan {
         };
         let images = self.images.spent(&self.setup, efficiencies)?;
         let delta = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Delta(_)));
-        let (launches, image_launches) = (self.launches, self.images.own_launches());
+        let (launches, image_launches) = (self.launches, self.images.own_launches(&self.setup));
         Some(StepTable {
             parts,
             launches,
