@@ -95,6 +95,16 @@ fn the_models_are_built_in() {
 }
 
 #[test]
+fn bands_hold_no_more_than_arrives() {
+    let (code, output) = run(&["v=1&m=llama-3.1-8b&r=14.4"]);
+    assert_eq!(code, 0);
+    let report = &report(&output)["report"];
+    let band = |end: &str| report["calibrated"]["bands"]["output_per_s"][end].as_f64().unwrap();
+    assert!(!report["run"]["saturation"].is_null(), "too low a rate to test it");
+    assert!(band("low") < band("high") && band("high") <= 14.4 * 512.0, "{} tok/s", band("high"));
+}
+
+#[test]
 fn a_study_needs_no_folder_either() {
     let (code, output) = run(&[LINK, "--study", "evidence"]);
     assert_eq!(code, 0);

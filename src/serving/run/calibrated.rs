@@ -155,6 +155,12 @@ impl Runner {
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
         let bands = bands.map(|(mut bands, comparand)| {
             Floor::of(setup).cut(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
+            if load.is_rate() {
+                // Nobody is served who does not come.
+                let arriving = setup.requests_at(load.amount()) * f64::from(setup.workload.osl);
+                let most = arriving.max(responses.at.metrics.output_per_s);
+                bands.output_per_s.iter_mut().for_each(|band| band.high = band.high.min(most));
+            }
             (bands, comparand)
         });
         let calibrated = bands.map(|(bands, comparand)| Calibrated {

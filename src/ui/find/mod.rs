@@ -78,6 +78,8 @@ fn status(state: State, plans: &Finding) -> AnyView {
         true => format!("The plans are for the form as it stands, not for the line above. {text}"),
         false if state.has_errors() => match plans.studied.total {
             0 => FIX.into(),
+            // That nothing meets the limits is marked too.
+            _ if state.form.with(|form| !form.has_bad_draft() && form.link() == plans.of) => text,
             _ => format!("{LAST_VALID} {text}"),
         },
         false => text,

@@ -17,7 +17,7 @@ const PAUSE_MS: u32 = 400;
 pub struct Finding {
     id: u32,
     /// The link they belong to.
-    of: String,
+    pub of: String,
     pub progress: Progress,
     pub studied: Studied,
     /// Links of plans marked for comparison.
