@@ -109,8 +109,8 @@ pub struct HostTime {
     pub stream_us: Figure,
 }
 
-/// What one call launches without a CUDA graph, where engines differ, in multiples of `eager_launch_us`: an operation with
-/// much Python around it counts as several launches.
+/// Launches of one call without a CUDA graph, where engines differ. An operation with much Python in front of its kernel counts as
+/// several.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EagerLaunches {

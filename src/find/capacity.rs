@@ -96,7 +96,7 @@ impl Question {
         (request.filter(|_| sound), question, issues)
     }
 
-    /// The same of what was parsed already.
+    /// As [`Self::from_json`], of JSON that is already parsed.
     fn from_object(mut object: Map<String, Value>) -> (Option<Request>, Self, Vec<Issue>) {
         let size =
             SIZES.into_iter().find(|field| object.get(field.id()).and_then(Value::as_str) == Some(MOST));

@@ -63,7 +63,7 @@ impl Request {
         (request.filter(|_| sound), issues)
     }
 
-    /// The same of what was parsed already.
+    /// As [`Self::from_json`], of JSON that is already parsed.
     pub fn from_object(mut object: Map<String, Value>) -> (Option<Self>, Vec<Issue>) {
         let mut issues = Vec::new();
         object.retain(|_, value| !value.is_null());
@@ -202,6 +202,7 @@ fn plans(value: &Value, issues: &mut Vec<Issue>) -> Option<usize> {
     }
     known.map(|plans| plans as usize)
 }
+
 /// Measured runs: links, or objects with the inputs that differ from the request and `measured`.
 fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario> {
     let Value::Array(given) = given else {

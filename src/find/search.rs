@@ -272,8 +272,8 @@ impl Search {
         }
     }
 
-    /// Layouts that physics excludes by least: a lone request shows by how much. Where it excludes every batch size, the limits
-    /// themselves may be met at best.
+    /// Layouts that physics excludes by least: a lone request shows by how much. One that no batch size saves need not break a limit
+    /// at its bound, so all are ranked by how close their bounds come.
     fn nearest_to_physics(&mut self) {
         let excess = |layout: &BoundedLayout| {
             layout.bound.tightest(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit)

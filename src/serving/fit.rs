@@ -143,7 +143,7 @@ pub fn verdict(
     };
     let pauses = setup.workload.session().is_some_and(|turns| turns.think_s > 0.0);
     if pauses || matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
-        // How many users have a request at once, only the run says; in a burst or queue, waiting is the point.
+        // Only the run says how many users have a request at once; in a burst or queue, waiting is the point.
         issues.retain(Issue::is_error);
     }
     issues.extend(host_cache(setup, memory, sequence));

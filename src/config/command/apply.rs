@@ -2,6 +2,7 @@
 
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
+use super::settings::{HEAVY, IDLE};
 use super::{DataParallel, EngineLaunch, HostCacheUnit, Setting, launches, setting};
 use crate::config::names::settle;
 use crate::config::{
@@ -11,55 +12,6 @@ use crate::units::{GIB, count};
 
 /// How many unrecognised arguments a warning lists.
 const NAMED: usize = 20;
-
-/// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-const IDLE: [&str; 29] = [
-    "tokenizer",
-    "tokenizer_path",
-    "tokenizer_mode",
-    "revision",
-    "download_dir",
-    "load_format",
-    "api_key",
-    "chat_template",
-    "enable_auto_tool_choice",
-    "generation_config",
-    "disable_log_requests",
-    "disable_log_stats",
-    "no_enable_log_requests",
-    "enable_metrics",
-    "uvicorn_log_level",
-    "max_log_len",
-    "allowed_origins",
-    "random_seed",
-    "watchdog_timeout",
-    "show_time_cost",
-    "enable_chunked_prefill",
-    "enable_prefix_caching",
-    "no_enable_prefix_caching",
-    "disable_radix_cache",
-    "kv_offloading_backend",
-    "nnodes",
-    "node_rank",
-    "dist_init_addr",
-    "distributed_executor_backend",
-];
-
-/// Flags that change times or memory considerably, although none of it is counted.
-const HEAVY: [&str; 12] = [
-    "enforce_eager",
-    "disable_cuda_graph",
-    "cpu_offload_gb",
-    "num_gpu_blocks_override",
-    "enable_chunked_prefill",
-    "no_enable_chunked_prefill",
-    "dtype",
-    "quantization",
-    "q",
-    "enable_lora",
-    "max_loras",
-    "lora_modules",
-];
 
 /// TensorRT-LLM's file of options.
 const OPTIONS_FILE: &str = "extra_llm_api_options";

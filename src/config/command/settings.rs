@@ -93,3 +93,52 @@ const NAMES: &[(Setting, &[&str])] = &[
 pub fn setting(name: &str) -> Option<Setting> {
     NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(setting, _)| *setting)
 }
+
+/// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
+pub(super) const IDLE: [&str; 29] = [
+    "tokenizer",
+    "tokenizer_path",
+    "tokenizer_mode",
+    "revision",
+    "download_dir",
+    "load_format",
+    "api_key",
+    "chat_template",
+    "enable_auto_tool_choice",
+    "generation_config",
+    "disable_log_requests",
+    "disable_log_stats",
+    "no_enable_log_requests",
+    "enable_metrics",
+    "uvicorn_log_level",
+    "max_log_len",
+    "allowed_origins",
+    "random_seed",
+    "watchdog_timeout",
+    "show_time_cost",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "no_enable_prefix_caching",
+    "disable_radix_cache",
+    "kv_offloading_backend",
+    "nnodes",
+    "node_rank",
+    "dist_init_addr",
+    "distributed_executor_backend",
+];
+
+/// Flags that change times or memory considerably, although none of it is counted.
+pub(super) const HEAVY: [&str; 12] = [
+    "enforce_eager",
+    "disable_cuda_graph",
+    "cpu_offload_gb",
+    "num_gpu_blocks_override",
+    "enable_chunked_prefill",
+    "no_enable_chunked_prefill",
+    "dtype",
+    "quantization",
+    "q",
+    "enable_lora",
+    "max_loras",
+    "lora_modules",
+];

@@ -63,7 +63,7 @@ pub enum GemmKernel {
 }
 
 impl GemmKernel {
-    /// Whether FlashInfer launches it on `arch`: its Python in front takes longer than a launch.
+    /// Whether it goes through FlashInfer on `arch`, whose Python takes longer than a plain launch.
     pub fn by_flashinfer(self, arch: Arch) -> bool {
         match self {
             Self::CuteDsl | Self::CutlassFp4 => true,

@@ -26,7 +26,7 @@ impl Link {
         (link.filter(|_| sound), issues)
     }
 
-    /// The same of what was parsed already.
+    /// As [`Self::from_json`], of JSON that is already parsed.
     pub fn from_value(object: &Value) -> (Option<Self>, Vec<Issue>) {
         let several = |field| several(field, object);
         let mut issues: Vec<Issue> = [Field::Load, Field::Ramp].into_iter().filter_map(several).collect();

@@ -156,7 +156,7 @@ impl Runner {
         let bands = bands.map(|(mut bands, comparand)| {
             Floor::of(setup).cut(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
             if load.is_rate() {
-                // Nobody is served who does not come.
+                // No more is served than arrives.
                 let arriving = setup.requests_at(load.amount()) * f64::from(setup.workload.osl);
                 let most = arriving.max(responses.at.metrics.output_per_s);
                 bands.output_per_s.iter_mut().for_each(|band| band.high = band.high.min(most));

@@ -1,5 +1,6 @@
 //! How many requests a system can serve, and runs to which more arrive.
 
+use super::count::MOST_AT_RATE;
 use super::{Run, Runner};
 use crate::config::Load;
 use crate::serving::sim::Saturation;
@@ -12,36 +13,35 @@ pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
 /// So may one at which this many requests wait, on average.
 const QUEUE: f64 = 1.0;
 
-/// Requests for each slot in the run that fills them, and in the one that keeps more waiting.
+/// Requests for each slot in the run that fills them, and in the one in which more keep waiting.
 const FILLING: u32 = 2;
 const OVERLOADED: u32 = 10;
-/// Arrivals over what the first of these runs serves, part of which is start and end.
+/// Arrivals over what the first of these runs serves: its start and end make that too little, and any overload will do.
 const BEYOND: f64 = 1.6;
+/// Fewest requests of either run, for servers of few slots.
 const FEWEST: u32 = 200;
-const MOST: u32 = 16_384;
 
 impl Runner {
     /// Requests per second that all replicas serve while others wait. Beyond this rate TTFT grows without bound. `None` if nothing
     /// can be served.
     pub fn capacity(&self) -> Option<f64> {
         *self.capacity.get_or_init(|| {
-            let session = self.setup.workload.session();
-            let slots = self.slots();
+            let turns = self.setup.workload.session().map(|turns| f64::from(turns.count));
+            let (slots, copies) = (self.slots(), self.setup.copies());
             let run = |load: Load, of_slot: u32| {
-                let of_copy = slots.saturating_mul(of_slot).clamp(FEWEST, MOST.max(FILLING * slots));
+                let of_copy = slots.saturating_mul(of_slot).clamp(FEWEST, MOST_AT_RATE);
                 let busy = self.setup.under(|workload| {
                     // No think time while others could be served.
                     workload.turns.think_s = 0.0;
-                    (workload.load, workload.requests) =
-                        (load, Some(of_copy.saturating_mul(self.setup.copies())));
+                    (workload.load, workload.requests) = (load, Some(of_copy.saturating_mul(copies)));
                 });
                 self.corrected(&busy, load, true)
             };
-            let all = slots.saturating_mul(self.setup.copies());
-            let full = if session.is_some() { Load::Sessions(all) } else { Load::Concurrency(all) };
+            let all = slots.saturating_mul(copies);
+            let full = turns.map_or(Load::Concurrency(all), |_| Load::Sessions(all));
             let served = run(full, FILLING).ok()?.metrics.requests_per_s;
-            let arriving = BEYOND * served / session.map_or(1.0, |turns| f64::from(turns.count));
-            let more = if session.is_some() { Load::SessionRate(arriving) } else { Load::Rate(arriving) };
+            let arriving = BEYOND * served;
+            let more = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
             // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
             let steady = run(more, OVERLOADED).ok()?.saturation;
             Some(steady.map_or(served, |saturation| saturation.served_per_s))

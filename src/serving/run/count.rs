@@ -12,8 +12,8 @@ use crate::serving::sim::{Outcome, Served, SimError};
 /// Arrivals continue for this many mean stays of a request: a quarter of them meet a server that is filling up.
 const STAYS: f64 = 4.0;
 /// Maximum requests of one replica, if the run decides their number.
-const MOST_AT_RATE: f64 = 16_384.0;
-/// Requests in flight in the last quarter of arrivals over those in the quarter before, from which a server still fills.
+pub(super) const MOST_AT_RATE: u32 = 16_384;
+/// A server still fills if the last quarter of arrivals finds this many times as many requests in flight as the quarter before.
 const GROWING: f64 = 1.05;
 /// Minimum share of the time of all clients, or of users of sessions, in which they have a request or a session: the
 /// rest is start and end.
@@ -70,7 +70,7 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: u32) -> Option<u32>
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
             let span = began.fold(0.0, f64::max);
             let short = STAYS * stays / sessions.len() as f64 / span;
-            (if still_fills(outcome, span, slots) { short.max(2.0) } else { short }, MOST_AT_RATE)
+            (if still_fills(outcome, span, slots) { short.max(2.0) } else { short }, f64::from(MOST_AT_RATE))
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);

@@ -271,7 +271,7 @@ impl Runner {
             burstiness: workload.burstiness,
             seed: SEED,
         };
-        // Replicas do not all get as many as the one simulated if their number does not divide the load.
+        // Replicas with a full share: if the load does not divide by their number, some get less than the one simulated.
         let shares = load.amount() / count as f64;
         let (arrivals, replicas) = match load {
             Load::Concurrency(clients) => clients_of(setup, clients),

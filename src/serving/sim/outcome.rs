@@ -25,7 +25,7 @@ impl Served {
         self.last - self.arrival
     }
 
-    /// The share of its tokens that came from `start` to `end`. Requests of one length finish in waves, their tokens come evenly.
+    /// The share of its tokens that came from `start` to `end`: requests of one length finish in waves, but their tokens come evenly.
     fn share_within(&self, start: f64, end: f64) -> f64 {
         let whole = self.last - self.first;
         if whole > 0.0 {

@@ -184,7 +184,7 @@ fn between(band: Option<Band>, print: impl Fn(f64) -> Printed) -> String {
     let Some(band) = band else { return String::new() };
     let (low, high) = (print(band.low), print(band.high));
     match low.has_unit_of(&high) {
-        // No more is known of it than is shown.
+        // Both ends print alike: an interval would say nothing.
         true if low.number == high.number => String::new(),
         true => format!("{} to {high}", low.number),
         false => format!("{low} to {high}"),
