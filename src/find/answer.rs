@@ -141,18 +141,14 @@ impl Search {
                     fixed(cost / most, 2)
                 )
             }
-            _ => {
-                let owned = fleet.owned.get(&found.setup.gpu.id).copied();
-                let most = [owned, fleet.gpus].into_iter().flatten().min();
-                match most {
-                    Some(0) => format!("needs {}, and none is available", counted(gpus, "GPU")),
-                    Some(most) => {
-                        let (gpus, are) = (counted(gpus, "GPU"), if most == 1 { "is" } else { "are" });
-                        format!("needs {gpus}, and only {most} {are} available")
-                    }
-                    None => format!("needs {}, whose price is not known", counted(gpus, "GPU")),
+            _ => match [fleet.owned(&found.setup.gpu.id), fleet.gpus].into_iter().flatten().min() {
+                Some(0) => format!("needs {}, and none is available", counted(gpus, "GPU")),
+                Some(most) => {
+                    let (gpus, are) = (counted(gpus, "GPU"), if most == 1 { "is" } else { "are" });
+                    format!("needs {gpus}, and only {most} {are} available")
                 }
-            }
+                None => format!("needs {}, whose price is not known", counted(gpus, "GPU")),
+            },
         };
         let within = if fleet.owned.is_empty() { "within the budget" } else { "in the fleet" };
         format!("nothing {within} meets the limits; the nearest plan that does is {name}: it {over}")

@@ -32,6 +32,9 @@ const MOST_REPLICAS: u32 = 10_000;
 const GPUS: Range = Range::new(1.0, 100_000.0);
 const DOLLARS: Range = Range::new(0.01, 10_000_000.0);
 
+/// Why a budget in dollars excludes a plan.
+const UNPRICED: &str = "has no known price, so no budget covers it";
+
 impl Fleet {
     /// Reads `owned`, `budget_gpus` and `budget_dollars`.
     pub(super) fn read([owned, gpus, dollars]: [Option<Value>; 3], issues: &mut Vec<Issue>) -> Self {
@@ -65,33 +68,34 @@ impl Fleet {
         self.prices.get(gpu).map(|price| price.dollars).or_else(listed)
     }
 
+    /// How many GPUs of a type are owned; `None` if more may be bought.
+    pub(super) fn owned(&self, gpu: &str) -> Option<u32> {
+        match self.owned.get(gpu) {
+            None if self.owned.is_empty() || self.bought.iter().any(|id| id == gpu) => None,
+            count => Some(count.copied().unwrap_or(0)),
+        }
+    }
+
     /// Number of replicas of this layout that the fleet allows, possibly 0. A dollar budget excludes layouts
     /// without a price.
     pub fn replicas(&self, setup: &Setup) -> u32 {
         let each = f64::from(setup.parallel.gpus());
-        let owned = match self.owned.get(&setup.gpu.id) {
-            Some(count) => f64::from(*count),
-            None if self.owned.is_empty() || self.bought.contains(&setup.gpu.id) => f64::INFINITY,
-            None => 0.0,
-        };
         let bought = match (self.dollars, setup.price) {
             (None, _) => f64::INFINITY,
             (Some(_), None) => 0.0,
             // Owned GPUs at no cost are bounded by the other limits.
             (Some(dollars), Some(price)) => dollars / price.max(f64::MIN_POSITIVE),
         };
-        let gpus = owned.min(bought).min(self.gpus.map_or(f64::INFINITY, f64::from));
+        let [owned, most] =
+            [self.owned(&setup.gpu.id), self.gpus].map(|count| count.map_or(f64::INFINITY, f64::from));
+        let gpus = owned.min(bought).min(most);
         (gpus / each + ROUNDING).floor().min(f64::from(MOST_REPLICAS)) as u32
     }
 
     /// What is missing for these replicas, the fewest that the bounds allow; a simulation may require more.
     pub(super) fn lacks(&self, setup: &Setup, least: u32) -> String {
         let gpus = least.saturating_mul(setup.parallel.gpus());
-        let owned = match self.owned.get(&setup.gpu.id) {
-            None if self.owned.is_empty() || self.bought.contains(&setup.gpu.id) => None,
-            owned => Some(owned.copied().unwrap_or(0)),
-        };
-        let within = match (owned, self.gpus, self.dollars.zip(setup.price)) {
+        let within = match (self.owned(&setup.gpu.id), self.gpus, self.dollars.zip(setup.price)) {
             (Some(owned), ..) if gpus > owned => format!("the {} owned", counted(owned, "GPU")),
             (_, Some(most), _) if gpus > most => format!("the budget of {}", counted(most, "GPU")),
             (.., Some((most, price))) if price * f64::from(gpus) > most => {
@@ -102,7 +106,7 @@ impl Fleet {
                 );
             }
             (.., None) if self.dollars.is_some() => {
-                return "has no known price, so no budget covers it".into();
+                return UNPRICED.into();
             }
             _ => "what the request allows".to_owned(),
         };
@@ -121,9 +125,7 @@ impl Fleet {
         for Gpu { id, name, .. } in parts().map(|part| &part.gpu) {
             let of = |part: &Setup| part.parallel.gpus() * part.replicas;
             let taken: u32 = parts().filter(|part| part.gpu.id == *id).map(of).sum();
-            let is_free = self.owned.is_empty() || self.bought.contains(id);
-            let owned = self.owned.get(id).copied().unwrap_or(if is_free { u32::MAX } else { 0 });
-            if taken > owned {
+            if let Some(owned) = self.owned(id).filter(|owned| taken > *owned) {
                 return Some(format!("needs {taken} x {name}, and {owned} owned"));
             }
         }
@@ -131,7 +133,7 @@ impl Fleet {
             return Some(format!("needs {}, and the budget is {most}", counted(setup.gpus(), "GPU")));
         }
         match (self.dollars, setup.dollars_per_hour()) {
-            (Some(_), None) => Some("has no known price, so no budget covers it".into()),
+            (Some(_), None) => Some(UNPRICED.into()),
             (Some(most), Some(cost)) if cost > most * (1.0 + ROUNDING) => {
                 Some(format!("over the budget of {} per hour", Dollars(most).print()))
             }

@@ -116,12 +116,11 @@ impl Request {
     /// Whether a layout fills a machine and a larger one was not tried, although there may be more GPUs.
     pub(super) fn stays_within(&self, setup: &Setup) -> bool {
         let machine = setup.gpu.link.domain;
-        let is_more = |most: u32| most > machine;
-        let owned = self.fleet.owned.get(&setup.gpu.id);
+        let most = [self.fleet.owned(&setup.gpu.id), self.fleet.gpus, self.gpus];
         self.open.contains(&Field::Pp)
             && machine > 1
             && setup.parallel.gpus() >= machine
-            && owned.into_iter().chain(&self.fleet.gpus).chain(&self.gpus).all(|most| is_more(*most))
+            && most.into_iter().flatten().all(|most| most > machine)
     }
 
     /// Sets the replicas for the requested GPUs, and the price; `None` if the GPUs do not divide.
