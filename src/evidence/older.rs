@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config::kernels::{ExpertKernel, KernelName, MoeKernel, UntunedExperts};
-use crate::config::{Arch, Dtype, Engine, Figure, Version};
+use crate::config::{Arch, Dtype, Engine, Version};
 
 static OLDER: LazyLock<Result<OlderVersions, String>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../static/catalog/older.json"))
@@ -49,16 +49,13 @@ struct OlderExperts {
     _source: String,
 }
 
-/// As [`UntunedExperts`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OlderUntuned {
     /// The first version that tunes them.
     before: Version,
-    weights: Dtype,
-    kernel: KernelName<ExpertKernel>,
-    rows: u32,
-    times: Figure,
+    #[serde(flatten)]
+    experts: UntunedExperts,
 }
 
 #[derive(Debug, Deserialize)]
@@ -78,13 +75,8 @@ pub fn compute_as(engine: &mut Engine, version: &Version) -> Result<(), String> 
     let holds = |last: &Option<LastVersion>| last.as_ref().is_some_and(|last| *version < last.before);
     engine.computes_older_delta_rules = holds(&older.delta_rules);
     engine.waits_for_delta_rules = holds(&older.delta_rules_wait);
-    let untuned = older.untuned.iter().filter(|of| *version < of.before).map(|of| UntunedExperts {
-        weights: of.weights,
-        kernel: of.kernel.clone(),
-        rows: of.rows,
-        times: of.times.clone(),
-    });
-    engine.untuned = untuned.collect();
+    let untuned = older.untuned.iter().filter(|of| *version < of.before);
+    engine.untuned = untuned.map(|of| of.experts.clone()).collect();
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 
 use rooflight::config::Dtype;
 use rooflight::evidence::cases::ServedCase;
-use rooflight::evidence::launch::{self, BalanceWait, Graphs, LaunchLayout, LaunchSettings, Origin, Warmup};
-use rooflight::serving::sim::BatchWait;
+use rooflight::evidence::launch::{self, Graphs, LaunchLayout, LaunchSettings, Origin, Warmup};
+use rooflight::serving::sim::{BalanceWait, BatchWait};
 
 fn launch(case: &ServedCase) -> LaunchSettings {
     launch::launch(case).unwrap()
@@ -106,7 +106,7 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
     let uneven = launch(&case(DSR1_TRT, day.0, day.1, [8, 1, 4, 8], [1024, 1024, 256]));
     assert_eq!(uneven.layout, LaunchLayout { gpus: 8, tp: 1, ep: 4, attention_dp: 8 });
     assert_eq!((plain.doubts.len(), inflated.doubts.len()), (0, 1));
-    assert_eq!(plain.balance_wait, Some(BalanceWait { iterations: 60, batching: 0 }));
+    assert_eq!(plain.balance_wait, Some(BalanceWait { iterations: 60, gather: 0 }));
     assert_eq!((plain.moe.as_deref(), plain.graph_batch), (Some("cutlass"), 64));
 
     let h100 = "MiniMaxAI/MiniMax-M2.5 fp8 h100-sxm vllm";

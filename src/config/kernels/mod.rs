@@ -89,7 +89,7 @@ pub struct MoeKernel {
 }
 
 /// A fused-MoE kernel that an engine's version runs with its default tiles where newer ones look up tuned ones.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct UntunedExperts {
     pub weights: Dtype,
     pub kernel: KernelName<ExpertKernel>,

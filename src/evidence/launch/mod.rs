@@ -14,7 +14,7 @@ use serde::Deserialize;
 use self::label::{disagreements, read_label};
 use super::cases::ServedCase;
 use crate::config::{Drafts, Dtype, Version};
-use crate::serving::sim::BatchWait;
+use crate::serving::sim::{BalanceWait, BatchWait};
 
 pub use self::label::LaunchLayout;
 pub use self::plan::SeriesRun;
@@ -165,15 +165,6 @@ pub struct ColdStart {
 struct ShareWait {
     share: f64,
     iterations: u32,
-}
-
-/// Prompts are held back until every rank has one, or this many iterations have passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BalanceWait {
-    pub iterations: u32,
-    /// Further iterations to wait for more prompts once every rank has one.
-    pub batching: u32,
 }
 
 /// What CUDA graphs cover.

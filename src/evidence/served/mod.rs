@@ -24,9 +24,7 @@ use super::older;
 use crate::config::catalog::Catalog;
 use crate::config::{Figure, FusedNorms, Setup, check, link};
 use crate::serving::run::Power;
-use crate::serving::sim::{
-    BalanceWait, Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate,
-};
+use crate::serving::sim::{Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate};
 use crate::serving::table::Extent;
 use crate::serving::{memory_of, replica};
 
@@ -231,10 +229,7 @@ fn started(policy: Policy, launch: &LaunchSettings, case: &ServedCase, sent: &Se
         chunked: launch.chunked,
         receive_interval: launch.receive_interval,
         batch_wait: launch.batch_wait(),
-        balance_wait: launch
-            .balance_wait
-            .filter(|_| ranks > 1)
-            .map(|wait| BalanceWait { iterations: wait.iterations, gather: wait.batching }),
+        balance_wait: launch.balance_wait.filter(|_| ranks > 1),
         cached_share,
         kv_tokens: (policy.kv_tokens as f64 * wider) as u64,
         admission_delay: policy.admission_delay + launch.template_s,

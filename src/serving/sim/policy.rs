@@ -1,5 +1,7 @@
 //! The scheduling rules of one replica.
 
+use serde::Deserialize;
+
 use crate::config::{Batching, Drafts, cached_tokens};
 
 use super::{HostCache, Request, SimError};
@@ -78,12 +80,14 @@ pub struct BatchWait {
 
 /// TensorRT-LLM's attention DP balance: while all ranks decode, prompts wait until every rank has one, and then for
 /// more of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BalanceWait {
     /// Maximum steps to wait until every rank has a prompt (`timeout_iters`). As in TensorRT-LLM, the count
     /// continues while no prompt waits.
     pub iterations: u32,
     /// Steps to wait once every rank has one (`batching_wait_iters`).
+    #[serde(rename = "batching")]
     pub gather: u32,
 }
 
