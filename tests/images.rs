@@ -29,7 +29,7 @@ fn ttft(link: &str) -> f64 {
 
 /// The encoder's kernels in the first step of a prompt.
 fn encoder(report: &Report) -> Vec<&KernelLine> {
-    let pass = report.passes.iter().find(|pass| pass.phase == Phase::Prefill).expect("a prompt");
+    let pass = report.pass(Phase::Prefill).expect("a prompt");
     pass.kernels.iter().filter(|line| line.block == Block::Encoder).collect()
 }
 

@@ -255,7 +255,7 @@ fn text_runs_the_layers_without_images() {
         };
         let (plan, rows) = plan(&check(&scenario, catalog()).0.expect(id)).expect("complete");
         let report = finish(&plan, &flat(&rows)).expect("an answer");
-        let decode = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+        let decode = report.pass(Phase::Decode).expect("a decode step");
         let kernels: Vec<_> =
             decode.kernels.iter().map(|line| (line.name, line.count, line.flops.0)).collect();
         (kernels, decode.host, report.headline.and_then(|all| all.tpot).expect("several tokens"))

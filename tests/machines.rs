@@ -116,7 +116,7 @@ fn exchanges(tp: u32, pp: u32) -> Vec<(&'static str, u64)> {
         scenario.gpu = "h200-sxm".into();
         (scenario.parallel.tp, scenario.parallel.pp) = (tp, pp);
     }));
-    let decode = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("a decode step");
+    let decode = report.pass(Phase::Decode).expect("a decode step");
     let all = decode.kernels.iter().filter(|line| line.block == Block::Communication);
     all.map(|line| (line.name, line.count)).collect()
 }
@@ -151,7 +151,7 @@ fn beyond_eight_ranks_a_token_goes_only_to_the_ranks_of_its_experts() {
             (scenario.parallel.dp, scenario.parallel.ep) = (dp, dp);
             scenario.workload.load = Load::Concurrency(256 * dp);
         }));
-        let pass = report.passes.iter().find(|pass| pass.phase == Phase::Decode).expect("decodes").clone();
+        let pass = report.pass(Phase::Decode).expect("decodes").clone();
         let kernel = pass.kernels.iter().find(|kernel| kernel.name == "dispatch").expect("apart");
         (pass.sequences as f64, kernel.time.0)
     };

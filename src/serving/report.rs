@@ -8,7 +8,7 @@ use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
 use crate::serving::run::{Calibrated, Power, Run};
-use crate::units::{Bytes, Dollars, Flops, Seconds, Watts};
+use crate::units::{Bytes, Dollars, Flops, Order, Seconds, Watts};
 
 /// The efficiencies behind the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,6 +60,19 @@ pub struct KernelLine {
     pub math: Option<Dtype>,
 }
 
+impl KernelLine {
+    /// The time of all its launches in the pass.
+    pub fn total(&self) -> Seconds {
+        self.time * self.count as f64
+    }
+
+    /// What the pass would save with all of them at the ceiling. With different tiles than counted, the ceiling may be
+    /// beaten.
+    pub fn saved(&self) -> Seconds {
+        (self.time - self.ceiling).max(Seconds::ZERO) * self.count as f64
+    }
+}
+
 /// One engine step, broken down.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -100,14 +113,25 @@ impl PassReport {
         self.kernels.iter().position(is_it)
     }
 
+    /// The kernels with their indices, the largest share of time first.
+    pub fn by_share(&self) -> Vec<(usize, &KernelLine)> {
+        let mut kernels: Vec<(usize, &KernelLine)> = self.kernels.iter().enumerate().collect();
+        kernels.order_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
+        kernels
+    }
+
+    /// Share of the step's time that is host time not hidden.
+    pub fn host_share(&self) -> f64 {
+        if self.time.0 > 0.0 { self.host / self.time } else { 0.0 }
+    }
+
     /// Shares of the step's time by the resource that limits each kernel, in the order of [`Resource::ALL`]; the
     /// host counts as launches. They sum to 1.
     pub fn by_resource(&self) -> [(Resource, f64); 4] {
-        let host = if self.time.0 > 0.0 { self.host / self.time } else { 0.0 };
         let share = |limit: Resource| {
             let bound = self.kernels.iter().filter(|kernel| kernel.limit == limit);
             let kernels: f64 = bound.map(|kernel| kernel.share).sum();
-            if limit == Resource::Launch { kernels + host } else { kernels }
+            if limit == Resource::Launch { kernels + self.host_share() } else { kernels }
         };
         [Resource::Compute, Resource::Memory, Resource::Network, Resource::Launch]
             .map(|limit| (limit, share(limit)))
@@ -205,6 +229,10 @@ pub struct Report {
 }
 
 impl Report {
+    pub fn pass(&self, phase: Phase) -> Option<&PassReport> {
+        self.passes.iter().find(|pass| pass.phase == phase)
+    }
+
     /// The factors of the run behind the headline, if it is calibrated.
     pub fn factors(&self) -> Option<Factors> {
         Some(self.calibrated.as_ref()?.factors)

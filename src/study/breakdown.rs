@@ -6,7 +6,7 @@ use crate::graph;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
-use crate::units::{Order, Seconds, percent};
+use crate::units::{Seconds, percent};
 
 /// Number of kernels with their own bar; the others share one.
 const KERNELS: usize = 9;
@@ -49,7 +49,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 fn by_part(pass: &PassReport) -> [Block; 2] {
     let sum = |part: graph::Block, limit: Resource| {
         let kernels = pass.kernels.iter().filter(|kernel| kernel.block == part && kernel.limit == limit);
-        kernels.map(total).sum::<Seconds>().0
+        kernels.map(KernelLine::total).sum::<Seconds>().0
     };
     let bar = |part: graph::Block| Bar {
         name: words::block(part).into(),
@@ -68,8 +68,7 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
 
 /// The longest kernels: textbook roofline, tile and wave quantisation, and the rest.
 fn by_kernel(pass: &PassReport) -> [Block; 2] {
-    let mut kernels: Vec<&KernelLine> = pass.kernels.iter().collect();
-    kernels.order_by(|a, b| b.share.total_cmp(&a.share));
+    let kernels: Vec<&KernelLine> = pass.by_share().into_iter().map(|(_, kernel)| kernel).collect();
     let parts = |kernel: &KernelLine| {
         let launches = kernel.count as f64;
         let (roofline, ceiling, time) = (kernel.roofline.0, ceiling(kernel).0, kernel.time.0);
@@ -83,7 +82,7 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         bars.push(Bar { name: format!("{} others", rest.len()), parts: [0, 1, 2].map(sum).into() });
     }
     let words = kernels.first().map_or_else(String::new, |first| {
-        let (time, reached) = (total(first).print(), percent(first.efficiency));
+        let (time, reached) = (first.total().print(), percent(first.efficiency));
         format!("{} takes {time} and reaches {reached} of its textbook roofline.", first.name)
     });
     let name = format!("{} by kernel", words::phase(pass.phase));
@@ -124,9 +123,4 @@ fn headroom(pass: &PassReport) -> String {
 /// Between the roofline and the prediction: a kernel with different tiles than counted may be faster than its ceiling.
 fn ceiling(kernel: &KernelLine) -> Seconds {
     Seconds(kernel.ceiling.0.min(kernel.time.0).max(kernel.roofline.0))
-}
-
-/// All launches of the step.
-fn total(kernel: &KernelLine) -> Seconds {
-    kernel.time * kernel.count as f64
 }

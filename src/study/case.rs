@@ -86,7 +86,7 @@ impl Case {
     }
 
     pub fn pass(&self, phase: Phase) -> Option<&PassReport> {
-        self.report()?.passes.iter().find(|pass| pass.phase == phase)
+        self.report()?.pass(phase)
     }
 
     pub fn issues(&self) -> &[Issue] {

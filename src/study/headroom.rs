@@ -55,17 +55,12 @@ fn ranked<'a>(pass: &'a PassReport, others: &'a [Alternative]) -> Vec<Gain<'a>> 
     const NOTHING: &Alternative = &Alternative { engine: None, tile: None };
     let gain = |(index, kernel)| {
         let other = others.get(index).unwrap_or(NOTHING);
-        Gain { index, kernel, saved: saved(kernel), other }
+        Gain { index, kernel, saved: kernel.saved(), other }
     };
     let all = pass.kernels.iter().enumerate().map(gain);
     let mut all: Vec<Gain<'_>> = all.filter(|gain| gain.saved.0 >= LEAST * pass.time.0).collect();
     all.order_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
     all
-}
-
-/// Over all its launches. With different tiles than counted, the ceiling may be beaten.
-fn saved(kernel: &KernelLine) -> Seconds {
-    (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64
 }
 
 fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
@@ -110,7 +105,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         let known = [words::bound(kernel), words::provenance(kernel.provenance)].map(Span::plain);
         Row::new(
             std::iter::once(name)
-                .chain(cells(kernel.time * kernel.count as f64, *saved))
+                .chain(cells(kernel.total(), *saved))
                 .chain(elsewhere(pass, gain))
                 .chain(known)
                 .collect(),
@@ -125,7 +120,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     let others = pass.kernels.iter().enumerate().filter(|(index, _)| !is_ranked(*index));
     let (mut number, mut now, mut less) = (0, Seconds::ZERO, Seconds::ZERO);
     for (_, kernel) in others {
-        (number, now, less) = (number + 1, now + kernel.time * kernel.count as f64, less + saved(kernel));
+        (number, now, less) = (number + 1, now + kernel.total(), less + kernel.saved());
     }
     if number > 0 {
         rows.push(plain(format!("{number} others"), now, less));
@@ -241,8 +236,7 @@ impl Needs {
 /// Steps and decode rate as predicted, with every kernel at its ceiling, and with perfect overlap of compute,
 /// memory and links (NanoFlow's bound, arXiv 2408.12757, at this load's batch size).
 fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
-    let pass = |phase| report.passes.iter().find(|pass| pass.phase == phase);
-    let (Some(prefill), Some(decode)) = (pass(Phase::Prefill), pass(Phase::Decode)) else {
+    let (Some(prefill), Some(decode)) = (report.pass(Phase::Prefill), report.pass(Phase::Decode)) else {
         return Vec::new();
     };
     let needs = (Needs::of(setup.computing(), prefill), Needs::of(setup, decode));
@@ -250,7 +244,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
         return Vec::new();
     };
     let ceilings = |pass: &PassReport| {
-        pass.kernels.iter().fold(pass.time - pass.host, |time, kernel| time - saved(kernel))
+        pass.kernels.iter().fold(pass.time - pass.host, |time, kernel| time - kernel.saved())
     };
     let rows = [
         // Calibration is of whole runs, not of one kernel or another.

@@ -80,7 +80,7 @@ fn a_pass_multiplies_every_active_weight_once() {
     let (setup, issues) = check(&served("deepseek-v4-flash").scenario(tokens), catalog());
     let (plan, _) = plan(&setup.unwrap_or_else(|| panic!("{issues:?}"))).expect("complete");
     let report = finish(&plan, &Efficiencies::Roofline).expect("an answer");
-    let prompt = report.passes.iter().find(|pass| pass.phase == Phase::Prefill).expect("a prompt");
+    let prompt = report.pass(Phase::Prefill).expect("a prompt");
     // The parts that process each token alone: without attention, scores, and the head, which only takes the last
     // token.
     let each = prompt.kernels.iter().filter(|line| {

@@ -106,10 +106,9 @@ impl BatchCase {
 
 fn times(report: &Report) -> Result<Times, String> {
     let headline = report.headline.as_ref().ok_or_else(|| texts(&report.issues))?;
-    let decode = report.passes.iter().find(|pass| pass.phase == Phase::Decode);
     Ok(Times {
         prefill_ms: Some(headline.ttft.millis()),
-        decode_step_ms: decode.map(|pass| pass.time.millis()),
+        decode_step_ms: report.pass(Phase::Decode).map(|pass| pass.time.millis()),
         total_ms: Some(headline.e2e.millis()),
         ..Times::default()
     })

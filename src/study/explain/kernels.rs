@@ -7,7 +7,7 @@ use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
 use crate::study::{Block, Row};
-use crate::units::{Order, Seconds, count, decimal, percent, ratio};
+use crate::units::{count, decimal, percent, ratio};
 
 /// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 5e-3;
@@ -15,8 +15,6 @@ const LEAST: f64 = 5e-3;
 /// A heading and one fold per kernel, by share of time; ids follow the order of the report: `kernel-decode-3`.
 pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
     let phase = words::phase(pass.phase).to_ascii_lowercase();
-    let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
-    kernels.order_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
     let fold = |(index, kernel): (usize, &KernelLine)| {
         let name = format!("{}, {} of {phase}", kernel.name, percent(kernel.share));
         let table =
@@ -30,7 +28,7 @@ pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> 
         Block::fold(pass.kernel_id(index), name, blocks)
     };
     let heading = Block::heading(format!("Kernels of {phase}"));
-    std::iter::once(heading).chain(kernels.into_iter().map(fold)).collect()
+    std::iter::once(heading).chain(pass.by_share().into_iter().map(fold)).collect()
 }
 
 fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
@@ -72,7 +70,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
 
 /// What the step would gain if the kernel reached its ceiling.
 fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
-    let saved = (kernel.time - kernel.ceiling).max(Seconds::ZERO) * kernel.count as f64;
+    let saved = kernel.saved();
     let is_ideal = kernel.provenance == Provenance::Roofline;
     if !is_ideal && kernel.time.0 < kernel.ceiling.0 * (1.0 - LEAST) {
         return "It is faster than its ceiling: it uses different tiles than assumed, or splits them across SMs."

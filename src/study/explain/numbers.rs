@@ -13,13 +13,12 @@ use crate::units::{Bytes, Dollars, Flops, Seconds, count, counted, decimal, fixe
 
 /// One fold per number, with the id of the page's number.
 pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Block> {
-    let pass = |phase| report.passes.iter().find(|pass| pass.phase == phase);
     let spread = |of: fn(&Metrics) -> Option<Stats>| {
         report.run.as_ref().and_then(|run| of(&run.metrics)).map(percentiles)
     };
     let spread_ttft = spread(|metrics| Some(metrics.ttft));
-    let mut blocks = vec![ttft(setup, report, headline, pass(Phase::Prefill), spread_ttft)];
-    let decode = pass(Phase::Decode).map(|pass| (pass, report.factors().map_or(1.0, |of| of.decode)));
+    let mut blocks = vec![ttft(setup, report, headline, report.pass(Phase::Prefill), spread_ttft)];
+    let decode = report.pass(Phase::Decode).map(|pass| (pass, report.factors().map_or(1.0, |of| of.decode)));
     blocks.extend(tpot(setup, headline, decode, spread(|metrics| metrics.tpot)));
     blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
     blocks.push(throughput(setup, headline));

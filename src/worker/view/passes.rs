@@ -4,7 +4,7 @@ use crate::calibration::Factors;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
-use crate::units::{Order, Seconds, count, fixed, percent};
+use crate::units::{Seconds, count, fixed, percent};
 use crate::worker::protocol::{KernelRow, Part, Pass};
 
 pub fn shown(pass: &PassReport, factors: Option<Factors>) -> Pass {
@@ -40,17 +40,18 @@ fn times(pass: &PassReport) -> Vec<Part> {
 
 /// The kernels by time, then the host and the total.
 fn rows(pass: &PassReport) -> Vec<KernelRow> {
-    let mut kernels: Vec<(usize, &KernelLine)> = pass.kernels.iter().enumerate().collect();
-    kernels.order_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
     let row = |(index, kernel): (usize, &KernelLine)| KernelRow {
         fold: pass.kernel_id(index),
         cells: cells(kernel),
         help: words::provenance_help(kernel.provenance).into(),
-        ..plain(kernel.name, kernel.name, kernel.time * kernel.count as f64, kernel.share)
+        ..plain(kernel.name, kernel.name, kernel.total(), kernel.share)
     };
-    let host_share = if pass.time.0 > 0.0 { pass.host / pass.time } else { 0.0 };
-    let host = plain("host", "Host time not hidden", pass.host, host_share);
-    kernels.into_iter().map(row).chain([host, plain("step", "Step by physics", pass.time, 1.0)]).collect()
+    let host = plain("host", "Host time not hidden", pass.host, pass.host_share());
+    pass.by_share()
+        .into_iter()
+        .map(row)
+        .chain([host, plain("step", "Step by physics", pass.time, 1.0)])
+        .collect()
 }
 
 fn plain(id: &str, name: &str, time: Seconds, share: f64) -> KernelRow {
