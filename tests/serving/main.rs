@@ -1,11 +1,13 @@
 //! Properties of plan and finish that hold for any efficiency.
 
+mod pools;
+mod random;
+
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{
-    Dtype, Field, Lengths, Load, ModelChoice, Parallelism, Prefill, Scenario, Setup, Workload, check,
+    Dtype, Field, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Workload, check,
 };
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
 use rooflight::kernels::Family;
@@ -235,125 +237,4 @@ fn a_plan_answered_with_other_rows_is_refused() {
     let (plan, rows) = plan(&setup(&asked)).unwrap();
     assert!(!rows.families().is_empty());
     assert_eq!(finish(&plan, &Efficiencies::Learned(Learned::default())), None);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
-    #[test]
-    fn no_prediction_beats_physics(
-        engine in prop::sample::select(&ENGINES[..]),
-        isl in 1u32..6000, osl in 1u32..800, size in 1u32..300, ln in -6.0f32..3.0,
-    ) {
-        let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
-        let report = report(&asked, ln);
-        for pass in &report.passes {
-            let shares: f64 = pass.kernels.iter().map(|line| line.share).sum();
-            prop_assert!((shares + pass.host / pass.time - 1.0).abs() < 1e-9);
-            prop_assert!(pass.mfu <= 1.0 && pass.mbu <= 1.0);
-            for line in &pass.kernels {
-                prop_assert!(line.time.0 >= line.roofline.0 && line.ceiling.0 >= line.roofline.0);
-                prop_assert!(line.efficiency > 0.0 && line.efficiency <= 1.0);
-            }
-        }
-    }
-
-    #[test]
-    fn littles_law_holds(
-        engine in prop::sample::select(&ENGINES[..]),
-        isl in 1u32..6000, osl in 2u32..800, size in 1u32..2000,
-    ) {
-        let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
-        if let Some(headline) = report(&asked, -0.4).headline {
-            let inside = headline.requests_per_s * headline.e2e.0;
-            prop_assert!((inside / (headline.running + headline.waiting) - 1.0).abs() < 1e-9);
-            prop_assert!(inside <= f64::from(size) * (1.0 + 1e-9), "{inside} of {size}");
-        }
-    }
-
-    #[test]
-    fn time_grows_with_work(
-        engine in prop::sample::select(&ENGINES[..]),
-        isl in 1u32..1500, osl in 2u32..400, size in 1u32..40,
-    ) {
-        let one = |isl, osl, size| {
-            report(&scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Batch(size)), -0.3).headline.unwrap()
-        };
-        let base = one(isl, osl, size);
-        prop_assert!(one(isl * 2, osl, size).ttft.0 >= base.ttft.0);
-        prop_assert!(one(isl, osl * 2, size).e2e.0 >= base.e2e.0);
-        prop_assert!(one(isl, osl, size * 2).ttft.0 >= base.ttft.0);
-        prop_assert!(one(isl, osl, size * 2).tpot.unwrap().0 >= base.tpot.unwrap().0);
-    }
-
-    #[test]
-    fn fp8_weights_take_less_memory_and_no_more_time(isl in 1u32..3000, size in 1u32..64) {
-        let mut asked = scenario("qwen3-8b", "h100-sxm", "vllm", isl, 64, Load::Batch(size));
-        let wide = report(&asked, 0.0);
-        asked.weights = Some(Dtype::Fp8);
-        let narrow = report(&asked, 0.0);
-        prop_assert!(narrow.memory.weights.0 < wide.memory.weights.0);
-        prop_assert!(narrow.headline.unwrap().e2e.0 <= wide.headline.unwrap().e2e.0);
-    }
-}
-
-/// Llama-3.3-70B in FP8 on two prefill workers and one decode replica of four GPUs each.
-fn pools(load: Load) -> Scenario {
-    let mut asked = scenario("llama-3.3-70b-instruct", "h100-sxm", "vllm", 2048, 256, load);
-    (asked.parallel.tp, asked.weights) = (4, Some(Dtype::Fp8));
-    asked.prefill = Prefill { workers: 2, parallel: asked.parallel, ..Prefill::default() };
-    asked
-}
-
-#[test]
-fn pools_count_the_gpus_and_the_price_of_both() {
-    let asked = pools(Load::Concurrency(16));
-    let report = report(&asked, -0.3);
-    let headline = report.headline.expect("fits");
-    assert!((headline.output_per_s / headline.output_per_s_per_gpu - 12.0).abs() < 1e-9);
-    let dollars = setup(&asked).dollars_per_hour().expect("priced");
-    assert!((dollars / setup(&asked).price.unwrap() - 12.0).abs() < 1e-9);
-    let of_tokens = dollars / 3600.0 / headline.output_per_s * 1e6;
-    assert!((headline.dollars_per_million.expect("priced").0 / of_tokens - 1.0).abs() < 1e-9);
-    let (own, other) = (report.memory, report.prefill_memory.expect("of a worker"));
-    assert!(own.weights == other.weights && own.kv_tokens > 0.0);
-}
-
-#[test]
-fn a_decode_pool_keeps_its_tpot_where_one_replica_would_prefill_between() {
-    let apart = report(&pools(Load::Concurrency(48)), -0.3).headline.unwrap();
-    let mut together = pools(Load::Concurrency(48));
-    together.prefill = Prefill::default();
-    let together = report(&together, -0.3).headline.unwrap();
-    assert!(apart.tpot < together.tpot, "{:?} {:?}", apart.tpot, together.tpot);
-}
-
-#[test]
-fn a_slow_way_of_the_kv_cache_costs_ttft_by_its_bytes() {
-    let ttft = |gb_per_s| {
-        let mut asked = pools(Load::Concurrency(1));
-        asked.prefill.send_gb_per_s = Some(gb_per_s);
-        asked.prefill.send_us = Some(0.0);
-        report(&asked, -0.3).headline.unwrap().ttft.0
-    };
-    // 80 layers of 8 KV heads of 128 in bf16, over four GPUs: 80 KiB a token and GPU.
-    let seconds = 2048.0 * 2.0 * 80.0 * 8.0 * 128.0 * 2.0 / 4.0 / 1e9;
-    assert!(
-        ((ttft(1.0) - ttft(1000.0)) / (seconds * 0.999) - 1.0).abs() < 1e-3,
-        "{}",
-        ttft(1.0) - ttft(1000.0)
-    );
-}
-
-#[test]
-fn pools_that_do_not_fit_say_which() {
-    let mut asked = pools(Load::Concurrency(16));
-    asked.prefill.parallel.tp = 1;
-    asked.weights = Some(Dtype::Bf16);
-    let report = report(&asked, -0.3);
-    assert!(report.headline.is_none());
-    let errors: Vec<_> = report.issues.iter().filter(|issue| issue.is_error()).collect();
-    assert_eq!(errors.len(), 1, "{errors:?}");
-    assert_eq!(errors[0].field, Field::PrefillGpu);
-    assert!(errors[0].text.starts_with("Prefill workers: Does not fit"), "{}", errors[0].text);
 }
