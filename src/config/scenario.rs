@@ -107,6 +107,11 @@ impl Scenario {
         self.prefill.workers > 0
     }
 
+    /// The format of its weights: the published one if none is chosen; `None` for an unknown model.
+    pub fn weights_format(&self) -> Option<Dtype> {
+        self.weights.or_else(|| Some(self.model.record()?.weights))
+    }
+
     /// A size of its model; `None` if the model has no such size.
     pub fn size(&self, size: Size) -> Option<f64> {
         self.model.record()?.size(size).map(f64::from)

@@ -2,7 +2,6 @@
 
 use super::metric::{COST, E2E, TPOT, TTFT};
 use super::rank::SAME;
-use super::sweep::weights_of;
 use super::{Block, Case, Span, Study, change};
 use crate::config::Scenario;
 use crate::config::link::Link;
@@ -37,7 +36,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     let confidence =
         confidence(own, case).map_or(String::new(), |with| format!(", {}", units::confidence(with)));
-    let converted = weights_of(&case.scenario) != weights_of(&own.scenario);
+    let converted = case.scenario.weights_format() != own.scenario.weights_format();
     let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
     let does = format!("{}: {}{confidence}. {needs}", case.name, words(own, case, cost));
     let does = vec![Span::plain(does), study.open("Apply", case)];

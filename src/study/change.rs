@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
-use super::sweep::weights_of;
 use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit};
 use crate::calibration::Factors;
@@ -28,7 +27,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
             add(format!("{name} (EP {ep})"), &|scenario| scenario.parallel.ep = ep);
         }
     }
-    let now = weights_of(base).map_or(f64::INFINITY, Dtype::bytes);
+    let now = base.weights_format().map_or(f64::INFINITY, Dtype::bytes);
     for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
         add(format!("Weights in {}", dtype.name()), &|scenario| scenario.weights = Some(dtype));
         // The most common use of smaller weights: the same on fewer GPUs.

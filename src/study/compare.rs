@@ -1,7 +1,6 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{Beats, COMPARED, CONFIDENT};
-use super::sweep::weights_of;
 use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::runs::size_of;
@@ -134,7 +133,7 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
             (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
             // A model without a chosen format has that of its checkpoint.
             (_, Field::Weights) => {
-                weights_of(&link.scenario).map_or_else(|| "–".into(), |format| format.name().into())
+                link.scenario.weights_format().map_or_else(|| "–".into(), |format| format.name().into())
             }
             _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, &id).into()),
         };

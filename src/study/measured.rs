@@ -1,11 +1,11 @@
 //! Measured numbers next to predicted ones.
 
 use super::accuracy::{Accuracy, CasePoint};
-use super::sweep::weights_of;
 use super::{Block, Case, Study, metric};
 use crate::chart::{Line, Tone};
 use crate::config::link::decode;
-use crate::config::{Measured, Metric, Overrides, Scenario, Setup, Slos};
+use crate::config::measured::conditions;
+use crate::config::{Metric, Overrides, Scenario, Setup};
 use crate::serving::measured::{Deviation, deviations, print};
 
 /// The numbers both measured and predicted.
@@ -97,9 +97,5 @@ fn of_evidence<'a>(study: &'a Study, case: &'a Case) -> impl Iterator<Item = &'a
 
 /// The scenario without the settings that a measured run need not share.
 fn bare(scenario: &Scenario) -> Scenario {
-    let mut bare = scenario.clone();
-    bare.weights = weights_of(scenario);
-    (bare.overrides, bare.measured) = (Overrides::default(), Measured::default());
-    (bare.workload.slos, bare.workload.requests) = (Slos::default(), None);
-    bare
+    Scenario { overrides: Overrides::default(), ..conditions(scenario) }
 }

@@ -59,7 +59,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
         "weights" => Dtype::ALL
             .iter()
             .copied()
-            .filter(|dtype| Some(*dtype) != weights_of(base))
+            .filter(|dtype| Some(*dtype) != base.weights_format())
             .map(|dtype| Case::edited(dtype.name(), base, |scenario| scenario.weights = Some(dtype)))
             .collect(),
         _ => loads(base),
@@ -76,11 +76,6 @@ fn loads(base: &Scenario) -> Vec<Case> {
     };
     let load = |amount| move |scenario: &mut Scenario| scenario.workload.load = Load::of(own.size(), amount);
     amounts.into_iter().map(|amount| Case::edited(count(amount), base, load(amount))).collect()
-}
-
-/// The weight format: the published one if none is chosen.
-pub fn weights_of(base: &Scenario) -> Option<Dtype> {
-    base.weights.or_else(|| Some(base.model.record()?.weights))
 }
 
 /// Halves and doubles of a number, without the number itself.

@@ -16,8 +16,7 @@ impl Rest {
     /// Naming the checkpoint's own format changes nothing; FP8 from a 16-bit checkpoint is quantised at start-up.
     pub fn quantised(&mut self, scenario: &mut Scenario) {
         let Some(flag) = self.quantization.take() else { return };
-        let published = scenario.weights.or(scenario.model.record().map(|model| model.weights));
-        match (published, flag.value.as_deref()) {
+        match (scenario.weights_format(), flag.value.as_deref()) {
             (Some(Dtype::Bf16), Some("fp8" | "w8a8_fp8")) => scenario.weights = Some(Dtype::Fp8),
             (Some(Dtype::Bf16), _) => self.unknown(&flag),
             (Some(published), Some(named)) if !names(named, published) => self.unknown(&flag),

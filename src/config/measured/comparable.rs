@@ -12,11 +12,11 @@ pub fn comparable(own: &Scenario, runs: &[Scenario]) -> Measured {
 
 /// A scenario without the settings that do not affect its speed, and with its format stated even if that is the
 /// published one.
-fn conditions(scenario: &Scenario) -> Scenario {
+pub fn conditions(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     (bare.measured, bare.overrides.price, bare.overrides.power_overhead) = (Measured::default(), None, None);
     (bare.workload.slos, bare.workload.requests) = (Slos::default(), None);
-    bare.weights = bare.weights.or(bare.model.record().map(|model| model.weights));
+    bare.weights = scenario.weights_format();
     bare
 }
 

@@ -4,7 +4,7 @@ mod comparable;
 pub mod given;
 pub mod paste;
 
-pub use comparable::comparable;
+pub use comparable::{comparable, conditions};
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 

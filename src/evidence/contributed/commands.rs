@@ -77,7 +77,7 @@ pub fn benchmark(text: &str, scenario: &Scenario) -> Vec<Issue> {
 fn value(field: Field, scenario: &Scenario) -> Option<String> {
     let mut scenario = scenario.clone();
     if field == Field::Weights {
-        scenario.weights = scenario.weights.or(scenario.model.record().map(|model| model.weights));
+        scenario.weights = scenario.weights_format();
     }
     field.input().get(&Link::new(scenario))
 }
