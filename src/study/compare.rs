@@ -25,7 +25,7 @@ pub fn shown(link: &Link) -> Vec<Scenario> {
     if !link.compared.is_empty() {
         return link.compared.clone();
     }
-    let (gpus, engines) = (other_gpus(&link.scenario), other_engines(&link.scenario));
+    let (gpus, engines) = (other_gpus(&link.scenario), edit::other_engines(&link.scenario));
     let runs = |case: &Case| check(&case.scenario, catalog()).0.is_some();
     let firsts = [gpus, engines].map(|all| all.into_iter().find(runs));
     firsts.into_iter().flatten().map(|case| case.scenario).collect()
@@ -33,14 +33,7 @@ pub fn shown(link: &Link) -> Vec<Scenario> {
 
 fn other_gpus(base: &Scenario) -> Vec<Case> {
     let gpus = SUGGESTED.into_iter().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id));
-    gpus.map(|gpu| Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu))).collect()
-}
-
-fn other_engines(base: &Scenario) -> Vec<Case> {
-    let engines = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);
-    engines
-        .map(|engine| Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)))
-        .collect()
+    edit::on_gpus(base, gpus)
 }
 
 /// The loads of the curves, of the form's kind.
@@ -90,7 +83,7 @@ fn offers(study: &Study) -> Block {
     if link.compared.len() >= MOST_COMPARED {
         return Block::text("Four configurations are compared: remove one to add another.");
     }
-    let mut offered: Vec<Case> = other_gpus(base).into_iter().chain(other_engines(base)).collect();
+    let mut offered: Vec<Case> = other_gpus(base).into_iter().chain(edit::other_engines(base)).collect();
     let twice = base.parallel.tp.saturating_mul(2);
     offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {

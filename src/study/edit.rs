@@ -1,6 +1,7 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
-use crate::config::{Engine, Gpu, Lengths, Parallelism, Scenario, SpecSheet};
+use super::Case;
+use crate::config::{Engine, Gpu, Lengths, Parallelism, Scenario, SpecSheet, catalog};
 
 /// Figures, a clock, power cap or price set by hand belonged to the other GPU.
 pub fn gpu(scenario: &mut Scenario, gpu: &Gpu) {
@@ -15,6 +16,17 @@ pub fn engine(scenario: &mut Scenario, engine: &Engine) {
     scenario.engine.clone_from(&engine.id);
     let overrides = &mut scenario.overrides;
     (overrides.token_budget, overrides.max_seqs, overrides.memory_share) = (None, None, None);
+}
+
+/// `base` on each of these GPUs, by its name.
+pub fn on_gpus<'a>(base: &Scenario, gpus: impl Iterator<Item = &'a Gpu>) -> Vec<Case> {
+    gpus.map(|one| Case::edited(&one.name, base, |scenario| gpu(scenario, one))).collect()
+}
+
+/// `base` on each engine but its own, by its name.
+pub fn other_engines(base: &Scenario) -> Vec<Case> {
+    let others = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);
+    others.map(|one| Case::edited(&one.name, base, |scenario| engine(scenario, one))).collect()
 }
 
 /// `TP 8`; beside attention DP, where TP multiplies the GPUs, `TP 8, DP 8, 64 GPUs`.

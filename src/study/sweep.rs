@@ -46,16 +46,8 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
         "tp" => over(DEGREES.into_iter().filter(|&tp| tp != base.parallel.tp).collect(), edit::tp),
         "token_budget" => over(BUDGETS.into(), |scenario, most| scenario.overrides.token_budget = Some(most)),
         "max_seqs" => over(SEQUENCES.into(), |scenario, most| scenario.overrides.max_seqs = Some(most)),
-        "gpu" => {
-            let others = catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu);
-            others.map(|gpu| Case::edited(&gpu.name, base, |scenario| edit::gpu(scenario, gpu))).collect()
-        }
-        "engine" => {
-            let others = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);
-            others
-                .map(|engine| Case::edited(&engine.name, base, |scenario| edit::engine(scenario, engine)))
-                .collect()
-        }
+        "gpu" => edit::on_gpus(base, catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu)),
+        "engine" => edit::other_engines(base),
         "weights" => Dtype::ALL
             .iter()
             .copied()
