@@ -46,7 +46,7 @@ pub(super) struct Pair {
     /// fewer.
     low: Workers,
     less: [Option<Broken>; 2],
-    nearest: Option<(Workers, Run, Broken)>,
+    nearest: Option<((Workers, Run), Broken)>,
     /// The limit that broke last, by how much, and which kind of workers was added then.
     last: Option<(Field, f64, usize)>,
     is_alone_known: bool,
@@ -190,7 +190,7 @@ impl Pair {
             return Ok(Slice::More);
         }
         let grown = if self.walk.is_some() { None } else { self.grown(workers, &broken) };
-        self.miss(workers, run, broken);
+        words::keep_nearest(&mut self.nearest, (workers, run), broken);
         if !self.is_alone_known {
             self.is_alone_known = true;
             let run = match self.run(workers, true) {
@@ -198,10 +198,8 @@ impl Pair {
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
             if !meets_limits(&run) {
-                let mut broken = words::broken(&run, self.setup.workload.load);
-                broken.text = format!("even with one request at a time, {}", broken.text);
-                self.nearest = None;
-                self.miss(workers, run, broken);
+                let broken = words::broken_alone(&run, self.setup.workload.load);
+                self.nearest = Some(((workers, run), broken));
                 return Ok(self.end());
             }
         }
@@ -261,13 +259,6 @@ impl Pair {
         })
     }
 
-    fn miss(&mut self, workers: Workers, run: Run, broken: Broken) {
-        let nearer = |(_, _, known): &(_, _, Broken)| words::excess(&broken) < words::excess(known);
-        if self.nearest.as_ref().is_none_or(nearer) {
-            self.nearest = Some((workers, run, broken));
-        }
-    }
-
     fn end(&mut self) -> Slice {
         match (self.kept.take(), self.runner.take()) {
             (Some((workers, run)), Some(mut runner)) => match runner.resize(workers) {
@@ -277,7 +268,7 @@ impl Pair {
             _ => Slice::Missed(
                 self.nearest
                     .take()
-                    .map(|(workers, run, broken)| Box::new((self.found(workers, run), broken))),
+                    .map(|((workers, run), broken)| Box::new((self.found(workers, run), broken))),
             ),
         }
     }

@@ -299,10 +299,7 @@ impl Search {
             }
             Slice::Missed(Some(missed)) => {
                 let (found, broken) = *missed;
-                let nearer = |(_, known): &(_, Broken)| words::excess(&broken) < words::excess(known);
-                if self.pools.missed.as_ref().is_none_or(nearer) {
-                    self.pools.missed = Some((Arc::new(found), broken));
-                }
+                words::keep_nearest(&mut self.pools.missed, Arc::new(found), broken);
             }
             Slice::Refused(issue) => self.pools.refused = Some(issue.text),
             Slice::Missed(None) => {}

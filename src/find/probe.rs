@@ -77,7 +77,7 @@ pub struct Probe {
     /// The last number that missed them, and how.
     missed: Option<(u32, Broken)>,
     /// The run closest to the limits, with its replicas, if none meets them.
-    nearest: Option<(u32, Run, Broken)>,
+    nearest: Option<((u32, Run), Broken)>,
     /// Whether a lone request meets the limits, once known.
     pub alone: Option<bool>,
     /// Runs so far, and before the last slice.
@@ -174,13 +174,9 @@ impl Probe {
             self.alone = Some(meets_limits(&run));
             if self.alone == Some(false) {
                 // A lower load would not help. The link holds the whole load.
-                self.nearest = None;
                 run.start = known.for_trial(1, load).map_or(run.start, |setup| setup.workload.start);
-                self.miss(1, run);
-                let text = |broken: &mut Broken| {
-                    broken.text = format!("even with one request at a time, {}", broken.text)
-                };
-                self.nearest.iter_mut().for_each(|(_, _, broken)| text(broken));
+                let broken = words::broken_alone(&run, load);
+                self.nearest = Some(((1, run), broken));
                 return Ok(self.end());
             }
             return Ok(Slice::More);
@@ -233,9 +229,7 @@ impl Probe {
     fn miss(&mut self, replicas: u32, run: Run) -> f64 {
         let broken = words::broken(&run, self.layout.setup.workload.load);
         let excess = words::excess(&broken);
-        if self.nearest.as_ref().is_none_or(|(_, _, known)| excess < words::excess(known)) {
-            self.nearest = Some((replicas, run, broken.clone()));
-        }
+        words::keep_nearest(&mut self.nearest, (replicas, run), broken.clone());
         self.missed = Some((replicas, broken));
         excess
     }
@@ -248,7 +242,7 @@ impl Probe {
             return self.runner.take().map_or(Slice::Missed(None), |of| Slice::Found(found, Box::new(of)));
         }
         let nearest = self.nearest.take();
-        let found = |(replicas, run, broken)| Box::new((self.found(replicas, run, None), broken));
+        let found = |((replicas, run), broken)| Box::new((self.found(replicas, run, None), broken));
         Slice::Missed(nearest.map(found))
     }
 

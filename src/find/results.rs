@@ -102,9 +102,7 @@ impl Search {
                     let more = BoundedLayout { least: probe.layout.most + 1, ..probe.layout };
                     self.beyond.push_back(Box::new(more));
                 }
-                if self.missed.as_ref().is_none_or(|(_, known)| excess < words::excess(known)) {
-                    self.missed = Some((Arc::new(found), broken));
-                }
+                words::keep_nearest(&mut self.missed, Arc::new(found), broken);
             }
             Slice::Refused(issue) => {
                 self.counts.refused += 1;

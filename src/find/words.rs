@@ -73,6 +73,12 @@ pub fn broken(run: &Run, load: Load) -> Broken {
     }
 }
 
+/// The same for a run of one request at a time.
+pub fn broken_alone(run: &Run, load: Load) -> Broken {
+    let broken = broken(run, load);
+    Broken { text: format!("even with one request at a time, {}", broken.text), ..broken }
+}
+
 /// The same for a run with its capacity.
 pub fn overloaded(broken: Broken) -> Broken {
     let [arriving, served] = [broken.limit, broken.at].map(count);
@@ -107,6 +113,13 @@ pub fn excess(broken: &Broken) -> f64 {
 }
 
 const FAR: f64 = 1e6;
+
+/// Keeps a miss if it is closer than the one known.
+pub fn keep_nearest<T>(known: &mut Option<(T, Broken)>, one: T, broken: Broken) {
+    if known.as_ref().is_none_or(|(_, known)| excess(&broken) < excess(known)) {
+        *known = Some((one, broken));
+    }
+}
 
 /// Multiple of a limit from which on the factor says more than the two values.
 const NOTABLE: f64 = 1.5;
