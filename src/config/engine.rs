@@ -116,12 +116,15 @@ pub struct HostTime {
 pub struct EagerLaunches {
     /// Latent attention between its products, norms and rotation: splits, copies, the write to the KV cache.
     pub latent_attention: f64,
-    /// Experts by TensorRT-LLM's generated kernels.
-    pub generated_experts: f64,
+    /// Experts by TensorRT-LLM's generated kernels; `None` for as many as other kernels take, like the next two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated_experts: Option<f64>,
     /// Experts by OpenAI's Triton kernels.
-    pub openai_experts: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub openai_experts: Option<f64>,
     /// A product with quantised activations by FlashInfer.
-    pub flashinfer_product: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flashinfer_product: Option<f64>,
     pub source: String,
 }
 

@@ -40,11 +40,12 @@ impl Kernel for Gemm {
     }
 
     fn launches(&self, gpu: &Gpu, engine: &Engine) -> f64 {
-        match engine.gemm(self.weights, gpu.arch) {
-            _ if self.weights.math() == Dtype::Bf16 => 1.0,
+        let own = match engine.gemm(self.weights, gpu.arch) {
+            _ if self.weights.math() == Dtype::Bf16 => Some(1.0),
             Some(kernel) if kernel.by_flashinfer(gpu.arch) => engine.host.launches.flashinfer_product,
-            _ => launches::constants().quantised_product,
-        }
+            _ => None,
+        };
+        own.unwrap_or(launches::constants().quantised_product)
     }
 
     fn format(&self) -> Dtype {

@@ -88,11 +88,12 @@ impl Kernel for Moe {
 
     fn launches(&self, gpu: &Gpu, engine: &Engine) -> f64 {
         let own = &engine.host.launches;
-        match self.kernel_of(gpu, engine).map(|kernel| kernel.on(gpu.arch, self.weights).code) {
+        let own = match self.kernel_of(gpu, engine).map(|kernel| kernel.on(gpu.arch, self.weights).code) {
             Some(ExpertCode::Generated) => own.generated_experts,
             Some(ExpertCode::OpenAiTriton) => own.openai_experts,
-            _ => launches::constants().experts,
-        }
+            _ => None,
+        };
+        own.unwrap_or(launches::constants().experts)
     }
 
     fn format(&self) -> Dtype {
