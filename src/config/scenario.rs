@@ -107,6 +107,13 @@ impl Scenario {
         self.prefill.workers > 0
     }
 
+    /// On another GPU: figures, a clock, power cap or price set by hand belonged to the one before.
+    pub fn put_on(&mut self, gpu: &str) {
+        (self.gpu, self.spec) = (gpu.to_owned(), SpecSheet::default());
+        let overrides = &mut self.overrides;
+        (overrides.sustained, overrides.power_cap, overrides.price) = (None, None, None);
+    }
+
     /// The format of its weights: the published one if none is chosen; `None` for an unknown model.
     pub fn weights_format(&self) -> Option<Dtype> {
         self.weights.or_else(|| Some(self.model.record()?.weights))

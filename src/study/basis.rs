@@ -147,7 +147,7 @@ fn run(study: &Study, point: &ConfigPoint) -> Span {
     if own.is_none() {
         scenario.model = ModelChoice::Catalog(model.id.clone());
     }
-    edit::gpu(&mut scenario, gpu);
+    scenario.put_on(&gpu.id);
     edit::engine(&mut scenario, engine);
     [scenario.parallel.tp, scenario.parallel.ep, scenario.parallel.dp, scenario.parallel.pp] =
         [point.tp, point.ep, point.dp, point.pp].map(|degree| degree as u32);

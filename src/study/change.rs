@@ -92,7 +92,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
     }
     for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
-        add(gpu.name.clone(), &|scenario| edit::gpu(scenario, gpu));
+        add(gpu.name.clone(), &|scenario| scenario.put_on(&gpu.id));
     }
     cases
 }

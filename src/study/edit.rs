@@ -1,15 +1,7 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
 use super::Case;
-use crate::config::{Engine, Gpu, Lengths, Parallelism, Scenario, SpecSheet, catalog};
-
-/// Figures, a clock, power cap or price set by hand belonged to the other GPU.
-pub fn gpu(scenario: &mut Scenario, gpu: &Gpu) {
-    scenario.gpu.clone_from(&gpu.id);
-    scenario.spec = SpecSheet::default();
-    let overrides = &mut scenario.overrides;
-    (overrides.sustained, overrides.power_cap, overrides.price) = (None, None, None);
-}
+use crate::config::{Engine, Gpu, Lengths, Parallelism, Scenario, catalog};
 
 /// Scheduler settings do not carry over between engines.
 pub fn engine(scenario: &mut Scenario, engine: &Engine) {
@@ -20,7 +12,7 @@ pub fn engine(scenario: &mut Scenario, engine: &Engine) {
 
 /// `base` on each of these GPUs, by its name.
 pub fn on_gpus<'a>(base: &Scenario, gpus: impl Iterator<Item = &'a Gpu>) -> Vec<Case> {
-    gpus.map(|one| Case::edited(&one.name, base, |scenario| gpu(scenario, one))).collect()
+    gpus.map(|gpu| Case::edited(&gpu.name, base, |scenario| scenario.put_on(&gpu.id))).collect()
 }
 
 /// `base` on each engine but its own, by its name.

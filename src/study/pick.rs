@@ -1,7 +1,7 @@
 //! Contents of the model and GPU pickers: recently viewed first, then popular; those that fit are marked.
 
 use super::search::{Entry, of_gpu, of_model, published, similar};
-use super::{Block, Row, Span, Study, edit};
+use super::{Block, Row, Span, Study};
 use crate::config::catalog::{POPULAR, catalog};
 use crate::config::inputs::reset;
 use crate::config::{Field, ModelChoice, Scenario, check, names};
@@ -139,7 +139,7 @@ fn options(study: &Study, kind: &str) -> Vec<Candidate> {
             .map(|gpu| Candidate {
                 id: gpu.id.clone(),
                 entry: entry(&gpu.name, of_gpu(gpu)),
-                scenario: scenario(&|scenario| edit::gpu(scenario, gpu)),
+                scenario: scenario(&|scenario| scenario.put_on(&gpu.id)),
             })
             .collect();
     }

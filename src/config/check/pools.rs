@@ -2,7 +2,7 @@
 
 use super::resolve;
 use crate::config::catalog::Catalog;
-use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario, SpecSheet};
+use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario};
 
 /// Replica inputs and the worker inputs that replace them.
 const INSTEAD: [(Field, Field); 7] = [
@@ -39,23 +39,20 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
     }
     let same = gpu.as_ref().is_none_or(|gpu| *gpu == scenario.gpu);
     let given = &scenario.overrides;
-    let worker = Scenario {
-        gpu: gpu.clone().unwrap_or_else(|| scenario.gpu.clone()),
-        spec: if same { scenario.spec.clone() } else { SpecSheet::default() },
+    let mut worker = Scenario {
         parallel: *parallel,
         replicas: *workers,
         prefill: Prefill::default(),
         overrides: Overrides {
             token_budget: token_budget.or(given.token_budget),
             max_seqs: None,
-            // Settings for one GPU type do not carry over to another.
-            sustained: given.sustained.filter(|_| same),
-            power_cap: given.power_cap.filter(|_| same),
-            price: given.price.filter(|_| same),
             ..given.clone()
         },
         ..scenario.clone()
     };
+    if let Some(gpu) = gpu.as_ref().filter(|_| !same) {
+        worker.put_on(gpu);
+    }
     let mut found = Vec::new();
     let setup = resolve(&worker, catalog, &mut found);
     let sound = !found.iter().any(Issue::is_error);

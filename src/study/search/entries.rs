@@ -105,7 +105,7 @@ pub fn entries(study: &Study) -> Vec<Entry> {
         }));
     }
     for gpu in &catalog().gpus.gpus {
-        all.push(with("GPU", &gpu.name, of_gpu(gpu), &|scenario| edit::gpu(scenario, gpu)));
+        all.push(with("GPU", &gpu.name, of_gpu(gpu), &|scenario| scenario.put_on(&gpu.id)));
     }
     for engine in &catalog().engines.engines {
         let facts = format!("Defaults of {}", engine.version);
