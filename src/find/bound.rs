@@ -25,8 +25,6 @@ pub struct Bound {
     pub per_request: f64,
 }
 
-// Smallest fractions of their ideals that decode steps, the prompts' share of a step, and a lone prompt take:
-// calibration multiplies learned times by factors, some below 1.
 /// Bisection steps for the largest batch size that meets a TPOT limit.
 const REFINED: u32 = 3;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::calibration::Factors;
-use crate::config::{Dtype, Issue, Setup};
+use crate::config::{Dtype, Field, Issue, Setup};
 use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
@@ -207,6 +207,17 @@ pub struct Headline {
     pub dollars_per_million: Option<Dollars>,
     /// Absent if the GPU's power is unknown.
     pub power: Option<Power>,
+}
+
+impl Headline {
+    /// The mean time that the limit of an input is on; `None` for TPOT of OSL 1.
+    pub fn limited(&self, limit: Field) -> Option<Seconds> {
+        match limit {
+            Field::SloTtft => Some(self.ttft),
+            Field::SloTpot => self.tpot,
+            _ => Some(self.e2e),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

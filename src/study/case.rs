@@ -124,12 +124,8 @@ impl Case {
             return run.meets_limits();
         }
         let (headline, slos) = (self.headline()?, self.scenario.workload.slos);
-        let met = |time: Option<f64>, limit: Option<f64>| Some(time.unwrap_or(0.0) * 1e3 <= limit?);
-        let ttft = met(Some(headline.ttft.0), slos.ttft_ms);
-        let tpot = met(headline.tpot.map(|tpot| tpot.0), slos.tpot_ms);
-        let e2e = met(Some(headline.e2e.0), slos.e2e_ms);
-        let met: Vec<bool> = [ttft, tpot, e2e].into_iter().flatten().collect();
-        (!met.is_empty()).then(|| met.iter().all(|met| *met))
+        let met = |(field, limit)| headline.limited(field).is_none_or(|time| time.0 <= limit);
+        slos.limits().map(met).reduce(|all, met| all && met)
     }
 
     /// Whether more arrives than it can serve.

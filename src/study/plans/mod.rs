@@ -6,7 +6,7 @@ mod files;
 mod lead;
 mod table;
 
-use super::{Block, Document, Fact, Row, Span};
+use super::{Block, Document, Fact, Row, Span, refused};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Severity};
@@ -76,9 +76,7 @@ impl Plans {
     /// `page` is the page's address, for links to share.
     pub fn document(&self, page: &str) -> Document {
         let Some((survey, search)) = &self.search else {
-            let errors = self.issues.iter().filter(|issue| issue.is_error());
-            let blocks = errors.map(|issue| Block::text(issue.sentence())).collect();
-            return Document { blocks, ..Document::default() };
+            return Document { blocks: refused(&self.issues), ..Document::default() };
         };
         let answer = self.shown(survey, search);
         let [most, days] = capacity(&survey.capacity, &answer, self.done);

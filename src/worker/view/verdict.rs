@@ -1,6 +1,6 @@
 //! Whether an answer meets the limits, and by how much.
 
-use crate::config::{Field, Issue, Setup, Slos};
+use crate::config::{Issue, Setup, Slos};
 use crate::serving::Report;
 use crate::serving::report::Headline;
 use crate::units::{self, Seconds, confidence, count, fixed};
@@ -73,12 +73,8 @@ fn verdict(id: &str, words: &str, reason: String) -> Verdict {
 
 /// A static batch has a single time for each.
 fn means(setup: &Setup, headline: &Headline) -> Vec<Held> {
-    let time = |field: Field| match field {
-        Field::SloTtft => Some(headline.ttft),
-        Field::SloTpot => headline.tpot,
-        _ => Some(headline.e2e),
-    };
-    let held = |(field, limit)| Some(Held { name: Slos::metric(field), limit, time: time(field)?.0 });
+    let held =
+        |(field, limit)| Some(Held { name: Slos::metric(field), limit, time: headline.limited(field)?.0 });
     setup.workload.slos.limits().filter_map(held).collect()
 }
 
