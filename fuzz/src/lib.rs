@@ -8,7 +8,7 @@ use rooflight::config::measured::paste;
 use rooflight::config::model::import::import;
 use rooflight::config::{Issue, ModelChoice, Scenario, check};
 use rooflight::serving::plan;
-use rooflight::serving::run::{Trace, histogram};
+use rooflight::serving::run::{Trace, histogram, longest, means};
 
 /// A link or a scenario in the JSON form.
 pub fn link(text: &str) {
@@ -42,8 +42,8 @@ pub fn trace(text: &str) {
     let (trace, issues) = Trace::parse(text);
     assert_eq!(trace.is_none(), issues.iter().any(Issue::is_error), "{text}");
     if let Some(trace) = trace {
-        let (prompt, output) = trace.means();
-        assert!(prompt.is_finite() && output.is_finite(), "{text}");
+        let ((prompt, output), most) = (means(&trace.requests), longest(&trace.requests));
+        assert!(prompt <= most.0 && output <= most.1, "{text}");
         assert!(trace.rate().is_none_or(f64::is_finite), "{text}");
     }
     if let Some(Ok(bins)) = histogram::parse(text) {

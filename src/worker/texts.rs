@@ -5,7 +5,7 @@ use crate::config::link::Link;
 use crate::config::measured::paste;
 use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
 use crate::find::sentence;
-use crate::serving::run::{Trace, histogram};
+use crate::serving::run::{Trace, histogram, longest, means};
 use crate::units::{count, significant};
 
 /// Digits of a trace's rate on the form.
@@ -79,20 +79,14 @@ fn of_bins(histogram: Vec<Bin>) -> Scenario {
 
 /// Its means, which a link keeps.
 fn of_trace(trace: &Trace) -> Scenario {
-    let (isl, osl) = means(trace);
+    let (isl, osl) = means(&trace.requests);
     let rate = trace.rate().map(|rate| Load::Rate(significant(rate, DIGITS)));
     let default = Workload::default();
     of_workload(Workload { isl: Lengths::Fixed(isl), osl, load: rate.unwrap_or(default.load), ..default })
 }
 
-fn means(trace: &Trace) -> (u32, u32) {
-    let whole = |tokens: f64| tokens.round().max(1.0) as u32;
-    let (prompt, output) = trace.means();
-    (whole(prompt), whole(output))
-}
-
 fn summary(trace: &Trace) -> String {
-    let ((isl, osl), (longest, most)) = (means(trace), trace.longest());
+    let ((isl, osl), (longest, most)) = (means(&trace.requests), longest(&trace.requests));
     let number = |value: u32| count(f64::from(value));
     format!(
         "Trace of {} requests: prompts of {} tokens on average, up to {}; outputs of {}, up to {}.",

@@ -8,7 +8,7 @@ use crate::config::catalog::numbers::recorded_servers::constants;
 use crate::config::{Lengths, Load, Overrides, Parallelism, Scenario, Workload, check, link};
 use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::compared::{Compared, Metric, Times};
-use crate::evidence::served::lengths::{longest, means};
+use crate::serving::run::{longest, means};
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
 use crate::serving::{memory_of, replica};

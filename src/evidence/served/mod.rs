@@ -3,7 +3,7 @@
 pub mod calibrated;
 mod drafting;
 mod earlier;
-pub mod lengths;
+mod lengths;
 mod numpy;
 pub mod pools;
 pub mod ranks;
@@ -23,7 +23,7 @@ use super::launch::{ColdStart, LaunchSettings, launch};
 use super::older;
 use crate::config::catalog::Catalog;
 use crate::config::{Figure, FusedNorms, Setup, check, link};
-use crate::serving::run::Power;
+use crate::serving::run::{Power, longest, means};
 use crate::serving::sim::{Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate};
 use crate::serving::table::Extent;
 use crate::serving::{memory_of, replica};
@@ -60,7 +60,7 @@ impl ServedRun {
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
-        let (prompt, output) = lengths::longest(&sent.requests);
+        let (prompt, output) = longest(&sent.requests);
         let extent = match case.published {
             // The nominal lengths are the maximum, or slightly more.
             None => replica::extent(&setup, case.concurrency, stretched(case.isl), case.osl),
@@ -90,7 +90,7 @@ impl ServedRun {
             let output_per_s = sent::rate_while_full(&outcome.requests, full as usize);
             let (begin, end) = sent::while_full(&outcome.requests, full as usize);
             let dynamic = (joules_at(&outcome, end) - joules_at(&outcome, begin)) / (end - begin);
-            let requests_per_s = output_per_s / f64::from(lengths::means(requests).1);
+            let requests_per_s = output_per_s / f64::from(means(requests).1);
             let power = Power::of(&self.setup, dynamic, output_per_s, requests_per_s);
             let times = Times {
                 tpot_ms: Some(itl.p50 * 1e3),

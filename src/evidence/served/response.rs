@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::lengths::means;
 use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{Ask, ServedCase};
 use crate::evidence::compared::{Skipped, Times};
+use crate::serving::run::means;
 
 /// A run with its measurement, and its response to longer steps.
 #[derive(Debug, Clone, Serialize)]

@@ -6,13 +6,14 @@ use crate::config::names::Resolved;
 use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Parallelism, Scenario, Workload};
 use crate::evidence::cases::{LoadKind, ServedCase, dtype, model};
 use crate::evidence::launch::{LaunchLayout, LaunchSettings};
+use crate::serving::run::{longest, means};
 
 pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
     let Resolved { model, weights: named, .. } = model(&case.model)?;
     let LaunchLayout { tp, ep, attention_dp, .. } = launch.layout;
     let (isl, osl) = match case.published {
         None => (case.isl, case.osl),
-        Some(_) => lengths::longest(&sent.requests),
+        Some(_) => longest(&sent.requests),
     };
     Ok(Scenario {
         gpu: case.gpu.clone(),
@@ -50,7 +51,7 @@ pub fn as_sent(
     sent: &SentRequests,
 ) -> Scenario {
     if case.published.is_some() {
-        let (isl, osl) = lengths::means(&sent.requests);
+        let (isl, osl) = means(&sent.requests);
         let workload = Workload { isl: Lengths::Fixed(isl), osl, ..scenario.workload };
         return Scenario { workload, ..scenario };
     }

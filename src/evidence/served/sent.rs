@@ -6,7 +6,7 @@ use crate::config::{Load, Shape};
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
 use crate::kernels::random::SplitMix64;
-use crate::serving::run::{self, from_table, log_normal};
+use crate::serving::run::{self, from_table, log_normal, means};
 use crate::serving::sim::{Arrivals, Policy, Request, Served};
 
 /// The requests of a run.
@@ -37,7 +37,7 @@ impl Prefixes {
     /// prefixes are stored once. When the list starts over, either all of it is found or nothing, as the cache evicts
     /// the least recently used first.
     pub fn of_full(&self, policy: &Policy, sent: &SentRequests, places: u32) -> (f64, f64) {
-        let (prompt, output) = lengths::means(&sent.requests);
+        let (prompt, output) = means(&sent.requests);
         let (prompt, made) = (f64::from(prompt), f64::from(output) / 2.0);
         let (distinct, places) = (f64::from(self.distinct), f64::from(places));
         let own = prompt * (1.0 - self.turns);

@@ -32,6 +32,21 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
     prompts.into_iter().zip(outputs).map(|(prompt, output)| Request::new(prompt, output)).collect()
 }
 
+/// The longest prompt and the longest output, in tokens.
+pub fn longest(requests: &[Request]) -> (u32, u32) {
+    let most = |of: fn(&Request) -> u32| requests.iter().map(of).max().unwrap_or(1);
+    (most(|one| one.prompt), most(|one| one.output))
+}
+
+/// Mean tokens of a prompt and of an output.
+pub fn means(requests: &[Request]) -> (u32, u32) {
+    let mean = |of: fn(&Request) -> u32| {
+        let sum: f64 = requests.iter().map(|one| f64::from(of(one))).sum();
+        (sum / requests.len().max(1) as f64).round().max(1.0) as u32
+    };
+    (mean(|one| one.prompt), mean(|one| one.output))
+}
+
 /// Mean and maximum of the prompt (0) or output (1) lengths.
 fn about(
     setup: &Setup,

@@ -21,8 +21,7 @@ mod trial;
 
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
 pub use commands::{Commands, checkpoint_name};
-pub use lengths::requests;
-pub use lengths::{from_table, log_normal};
+pub use lengths::{from_table, log_normal, longest, means, requests};
 pub use own::{OwnRuns, weigh};
 pub use power::Power;
 pub use report::{Point, PointBands, Run};
@@ -169,7 +168,7 @@ fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
         }
         Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size,
     };
-    let (prompt, output) = trace.map_or_else(|| setup.longest(), Trace::longest);
+    let (prompt, output) = trace.map_or_else(|| setup.longest(), |trace| longest(&trace.requests));
     replica::extent(setup, clients, prompt, output).on_points()
 }
 

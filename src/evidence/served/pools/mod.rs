@@ -13,7 +13,7 @@ use crate::config::{
 use crate::evidence::cases::{PoolCase, Workers, model, texts};
 use crate::evidence::compared::Times;
 use crate::evidence::launch::accepted;
-use crate::serving::run::{constants, pools};
+use crate::serving::run::{constants, longest, pools};
 use crate::serving::sim::{
     Arrivals, Limits, Policy, Pool, Request, StepCost, Transfer, metrics, simulate_disaggregated,
 };
@@ -77,7 +77,7 @@ impl PoolRun {
         setup.prefill = None;
         let first = started(pools::prefill_policy(&pool.setup, &of_prompts), of_prefill);
         let then = started(pools::decode_policy(&setup, &of_tokens), of_decode);
-        let (prompt, output) = lengths::longest(&requests);
+        let (prompt, output) = longest(&requests);
         let largest = |setup: &Setup, phases| Extent {
             phases,
             ..replica::extent(setup, run.concurrency, prompt, output)

@@ -6,6 +6,7 @@ mod time;
 
 use serde_json::Value;
 
+use super::lengths::means;
 use crate::config::{Field, Issue, Lengths, Load, Setup, Workload, excerpt, json};
 use crate::serving::sim::Request;
 use crate::units::{Order, count};
@@ -69,21 +70,6 @@ impl Trace {
         Some((self.arrivals.len() - 1) as f64 / span)
     }
 
-    /// Mean tokens of prompt and output.
-    pub fn means(&self) -> (f64, f64) {
-        let mean = |of: fn(&Request) -> u32| {
-            let total: f64 = self.requests.iter().map(|lengths| f64::from(of(lengths))).sum();
-            total / self.requests.len().max(1) as f64
-        };
-        (mean(|lengths| lengths.prompt), mean(|lengths| lengths.output))
-    }
-
-    /// The longest prompt and the longest output, in tokens.
-    pub fn longest(&self) -> (u32, u32) {
-        let most = |of: fn(&Request) -> u32| self.requests.iter().map(of).max().unwrap_or(1);
-        (most(|lengths| lengths.prompt), most(|lengths| lengths.output))
-    }
-
     /// `setup` under this trace: at the setup's rate or else at its own pace, with its mean lengths.
     ///
     /// # Errors
@@ -100,12 +86,11 @@ impl Trace {
             return Err(Issue::error(Field::Images, text));
         }
         let rate = if let Load::Rate(rate) = setup.workload.load { rate } else { own };
-        let (prompt, output) = self.means();
-        let whole = |tokens: f64| tokens.round().max(1.0) as u32;
+        let (prompt, output) = means(&self.requests);
         Ok(setup.under(|workload| {
             *workload = Workload {
-                isl: Lengths::Fixed(whole(prompt)),
-                osl: whole(output),
+                isl: Lengths::Fixed(prompt),
+                osl: output,
                 spread: 0.0,
                 log_spread: [0.0; 2],
                 shape: None,
@@ -236,7 +221,7 @@ mod tests {
         for text in [azure, mooncake, burst, lines] {
             assert_eq!(read(text), plain, "{text}");
         }
-        assert_eq!((plain.rate(), plain.means()), (Some(1.0 / 1.5), (150.0, 10.5)));
+        assert_eq!((plain.rate(), means(&plain.requests)), (Some(1.0 / 1.5), (150, 11)));
     }
 
     #[test]
