@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
+use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit};
 use crate::calibration::Factors;
@@ -133,12 +133,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     for (name, cases) in [("Change one setting", settings), ("Change the GPU", gpus)] {
         if !cases.is_empty() {
             blocks.push(Block::heading(name));
-            let metrics = COLUMNS.iter().map(|metric| metric.name);
-            let head: Vec<&str> = ["Change"]
-                .into_iter()
-                .chain(metrics)
-                .chain(["Likely cheaper", "Meets limits", "Measured runs"])
-                .collect();
+            let mut head = head(&["Change"], &COLUMNS);
+            head.extend(["Likely cheaper", "Meets limits", "Measured runs"]);
             blocks.push(Block::table(name, &head, cases.into_iter().map(|case| row(study, case))));
         }
     }

@@ -3,7 +3,7 @@
 use super::{Block, Row, Span, Study, refused};
 use crate::config::model::{Attention, Blocks, Ffn};
 use crate::graph::Phase;
-use crate::latency::{Provenance, Resource};
+use crate::latency::Provenance;
 use crate::serving::report::PassReport;
 use crate::serving::{Layer, LayerCall, layers, plan};
 use crate::study::words;
@@ -83,7 +83,7 @@ fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
             Span::link(words::kernel(kernel.name), format!("view:explain/{}", pass.kernel_id(call.line))),
             format!("{}{beside}", kernel.name).into(),
             percent(call.time / pass.time).to_string().into(),
-            Span::link(words::bound(kernel), format!("class:{}", colour(kernel.limit))),
+            Span::link(words::bound(kernel), format!("class:{}", words::colour(kernel.limit))),
         ])
     };
     let part = |calls: &[LayerCall]| {
@@ -93,16 +93,6 @@ fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
         Block::table(format!("{part} of {}", kind(&layer.of)), &head, calls.iter().map(node)).called(&id)
     };
     layer.calls.chunk_by(|a, b| a.part == b.part).map(part).collect()
-}
-
-/// The colour class in the page's styles.
-fn colour(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Compute => "resource-compute",
-        Resource::Memory => "resource-memory",
-        Resource::Network => "resource-links",
-        Resource::Launch => "resource-host",
-    }
 }
 
 #[cfg(test)]

@@ -92,6 +92,11 @@ impl Metric {
     }
 }
 
+/// The head of a table with these columns after the first ones.
+pub fn head<'a>(first: &[&'a str], columns: &[Metric]) -> Vec<&'a str> {
+    first.iter().copied().chain(columns.iter().map(|metric| metric.name)).collect()
+}
+
 /// The cells of `columns` in a row: each value with its change from `base`, or why there is no answer.
 pub fn changes(columns: &[Metric], case: &Case, base: &Case) -> Vec<Span> {
     let first = case.headline().is_none().then(|| case.reason().into());

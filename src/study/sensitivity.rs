@@ -1,6 +1,6 @@
 //! How much each figure of the GPU matters: one of them changed at a time.
 
-use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes};
+use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes, head};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{FormGroup, Input, round};
@@ -75,10 +75,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
          kernels give their efficiency at the new figures: a real chip with such figures would differ.",
     )];
     if !rows.is_empty() {
-        let head: Vec<&str> = ["Figure", "Now", "Changed to"]
-            .into_iter()
-            .chain(COLUMNS.iter().map(|metric| metric.name))
-            .collect();
+        let head = head(&["Figure", "Now", "Changed to"], &COLUMNS);
         let rows = rows.into_iter().map(|(_, input, case)| row(study, input, case));
         blocks.push(Block::table("Effect of each figure", &head, rows));
     }

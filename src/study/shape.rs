@@ -1,6 +1,6 @@
 //! What a change of the model's shape buys: moves at equal memory, and at equal TPOT.
 
-use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, change, changes};
+use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, change, changes, head};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::link::Link;
 use crate::config::model::{Model, Size};
@@ -149,10 +149,7 @@ fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
         })
         .collect();
     if !rows.is_empty() {
-        let head: Vec<&str> = ["Change", label(balance), "Parameters", "KV cache per token and GPU"]
-            .into_iter()
-            .chain(COLUMNS.iter().map(|metric| metric.name))
-            .collect();
+        let head = head(&["Change", label(balance), "Parameters", "KV cache per token and GPU"], &COLUMNS);
         blocks.push(Block::table("At equal memory", &head, rows));
     }
     blocks

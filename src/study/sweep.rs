@@ -120,11 +120,11 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     // Loads and lengths are not alternatives.
     let chances = !["load", "isl", "osl"].contains(&&*study.chosen);
-    let head = std::iter::once(setting).chain(COLUMNS.iter().map(|metric| metric.name));
+    let mut head = metric::head(&[setting], &COLUMNS);
     let limited = cases.iter().any(|case| case.meets_limits().is_some() || case.is_overloaded());
     let columns = Columns { chances, limited };
-    let head = head.chain(limited.then_some("Meets limits"));
-    let head: Vec<&str> = head.chain(chances.then_some("Likely cheaper")).collect();
+    head.extend(limited.then_some("Meets limits"));
+    head.extend(chances.then_some("Likely cheaper"));
     let shown = cases.iter().filter(|case| case.headline().is_some() || (numeric && case.outcome.is_some()));
     blocks.push(Block::table(setting, &head, shown.map(|case| row(study, case, columns))));
     if refused > 0 && !numeric {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT};
+use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, head};
 use super::rank::{self, CONFIDENT};
 use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
@@ -60,8 +60,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let best = frontier(&points);
     blocks.push(chart(study, &points, &best));
-    let head = ["Parallelism", "Clients"].into_iter().chain(COLUMNS.iter().map(|metric| metric.name));
-    let head: Vec<&str> = head.chain(["Chance to lead"]).collect();
+    let mut head = head(&["Parallelism", "Clients"], &COLUMNS);
+    head.push("Chance to lead");
     // While points are missing, the closest rivals may be missing too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();

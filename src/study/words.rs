@@ -222,6 +222,16 @@ pub fn resource(resource: Resource) -> &'static str {
     }
 }
 
+/// Its colour class in the page's styles.
+pub fn colour(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Compute => "resource-compute",
+        Resource::Memory => "resource-memory",
+        Resource::Network => "resource-links",
+        Resource::Launch => "resource-host",
+    }
+}
+
 /// What limits a kernel.
 pub fn bound(kernel: &KernelLine) -> &'static str {
     if kernel.in_l2 { "L2" } else { resource(kernel.limit) }

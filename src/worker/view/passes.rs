@@ -26,14 +26,12 @@ pub fn shown(pass: &PassReport, factors: Option<Factors>) -> Pass {
 fn times(pass: &PassReport) -> Vec<Part> {
     const LEAST: f64 = 0.005;
     let part = |(resource, share): (Resource, f64)| {
-        let (class, name) = match resource {
-            Resource::Compute => ("resource-compute", "compute"),
-            Resource::Memory => ("resource-memory", "memory"),
-            Resource::Network => ("resource-links", "links"),
-            Resource::Launch => ("resource-host", "launch and host"),
+        let name = match resource {
+            Resource::Launch => "launch and host".into(),
+            _ => words::resource(resource).to_ascii_lowercase(),
         };
         let size = format!("{}\u{a0}%", fixed(share * 100.0, 0));
-        Part { class: class.into(), name: name.into(), size, width: share * 100.0 }
+        Part { class: words::colour(resource).into(), name, size, width: share * 100.0 }
     };
     pass.by_resource().into_iter().filter(|(_, share)| *share >= LEAST).map(part).collect()
 }
