@@ -125,7 +125,7 @@ impl RunPlan {
         let mut rows = table.take_rows();
         let prefill = match pool {
             Some((pool, own)) => {
-                let largest = extent(&pool.setup, &pools::prefill_policy(&pool.setup, own), trace.as_ref());
+                let largest = extent(&pool.setup, &replica::policy(&pool.setup, own), trace.as_ref());
                 let largest = Extent { phases: Phases::Prefill, ..largest };
                 let mut plan = PrefillPlan::new((setup, memory), (pool, own), largest, rows)?;
                 rows = plan.take_rows();

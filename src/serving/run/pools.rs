@@ -61,7 +61,7 @@ impl PrefillPlan {
         extent: Extent,
         rows: Rows,
     ) -> Result<Self, MissingFigure> {
-        let policy = prefill_policy(&pool.setup, of_prefill);
+        let policy = replica::policy(&pool.setup, of_prefill);
         let kv_per_token = of_prefill.kv_per_token.max(of_decode.kv_per_token);
         let transfer = way(decode, pool, kv_per_token)?;
         let table = TablePlan::onto(&pool.setup, &extent, rows, None)?;
@@ -78,11 +78,6 @@ impl PrefillPlan {
         let Self { setup, policy, kv_per_token, transfer, table } = self.clone();
         Some(PrefillRunner { setup, policy, kv_per_token, transfer, table: table.finish(efficiencies)? })
     }
-}
-
-/// The scheduler of a prefill worker.
-pub fn prefill_policy(setup: &Setup, memory: &Memory) -> Policy {
-    replica::policy(setup, memory)
 }
 
 /// The scheduler of a decode-only replica. It reads no prompts, and gets requests from another server.

@@ -75,7 +75,7 @@ impl PoolRun {
         setup.prefill = Some(pool.clone());
         let transfer = pools::transfer((&setup, &of_tokens), (&pool, &of_prompts))?;
         setup.prefill = None;
-        let first = started(pools::prefill_policy(&pool.setup, &of_prompts), of_prefill);
+        let first = started(replica::policy(&pool.setup, &of_prompts), of_prefill);
         let then = started(pools::decode_policy(&setup, &of_tokens), of_decode);
         let (prompt, output) = longest(&requests);
         let largest = |setup: &Setup, phases| Extent {
