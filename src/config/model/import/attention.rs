@@ -1,6 +1,6 @@
 //! Reads the sizes of attention and its alternatives.
 
-use super::family::{Family, Mixers, QkNorm, QkvBias};
+use super::family::{Family, Has, Mixers};
 use super::fields::Fields;
 use super::layers::LayerKind;
 use super::{layers, single, sparse};
@@ -75,17 +75,17 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
         kv_heads,
         head_dim,
         qk_norm: match family.qk_norm {
-            QkNorm::Never => false,
-            QkNorm::Always => {
+            Has::Never => false,
+            Has::Always => {
                 fields.skip(&["use_qk_norm"]);
                 true
             }
-            QkNorm::Key => fields.flag("use_qk_norm") == Some(true),
+            Has::Key => fields.flag("use_qk_norm") == Some(true),
         },
         qkv_bias: match family.qkv_bias {
-            QkvBias::Never => false,
-            QkvBias::Always => true,
-            QkvBias::Key => bias,
+            Has::Never => false,
+            Has::Always => true,
+            Has::Key => bias,
         },
         value_dim: value_dim.filter(|width| *width != head_dim),
         window: None,

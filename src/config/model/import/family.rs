@@ -8,23 +8,13 @@ use serde_json::{Map, Value, json};
 use crate::config::json;
 use crate::config::model::Norms;
 
-/// Where the QKV projection gets its bias from.
+/// Whether attention has some part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum QkvBias {
+pub enum Has {
     Never,
     Always,
-    /// `attention_bias`, off by default.
-    Key,
-}
-
-/// Whether Q and K are normalised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QkNorm {
-    Never,
-    Always,
-    /// `use_qk_norm`, off by default.
+    /// If its key says so, which is off by default.
     Key,
 }
 
@@ -95,10 +85,12 @@ pub enum Width {
 #[serde(deny_unknown_fields)]
 pub struct Family {
     pub model_type: String,
-    pub qk_norm: QkNorm,
+    /// Norms of Q and K; the key is `use_qk_norm`.
+    pub qk_norm: Has,
     /// The QK norm is over all heads together.
     pub norm_over_heads: bool,
-    pub qkv_bias: QkvBias,
+    /// A bias of the QKV projection; the key is `attention_bias`.
+    pub qkv_bias: Has,
     pub window: Window,
     /// `num_key_value_heads` defaults to the number of heads.
     pub heads_without_groups: bool,

@@ -92,6 +92,7 @@ pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
 /// The kind of each layer.
 pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, layers: usize) -> Vec<LayerKind> {
     let local = |is: bool| if is { LayerKind::Local } else { LayerKind::Full };
+    let linear = |is: bool| if is { LayerKind::Linear } else { LayerKind::Full };
     if fields.get("layer_types").is_some() && family.mixers != Mixers::Latent {
         return by_name(fields, family, layers);
     }
@@ -115,8 +116,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
         Mixers::Sinks => (0..layers).map(|layer| local(layer % 2 == 0)).collect(),
         Mixers::DeltaHeads => {
             let every = fields.count_or(Limit { key: "full_attention_interval", ..LAYERS }, 4) as usize;
-            let full = |layer: usize| (layer + 1).is_multiple_of(every);
-            (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Linear }).collect()
+            (0..layers).map(|layer| linear(!(layer + 1).is_multiple_of(every))).collect()
         }
         // `Phi3SmallSelfAttention`: all layers are sparse if the key is null.
         Mixers::Strided => {
@@ -129,12 +129,10 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
         Mixers::MambaHeads if fields.get("attn_layer_period").is_some() => {
             let every = fields.count_as("attn_layer_period", LAYERS) as usize;
             let first = fields.some_of("attn_layer_offset", LAYERS) as usize;
-            let full = |layer: usize| every > 0 && layer % every == first;
-            (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Linear }).collect()
+            (0..layers).map(|layer| linear(every == 0 || layer % every != first)).collect()
         }
         Mixers::Lightning => {
-            let full = fields.marks("attn_type_list", layers).into_iter();
-            full.map(|full| if full { LayerKind::Full } else { LayerKind::Linear }).collect()
+            fields.marks("attn_type_list", layers).into_iter().map(|full| linear(!full)).collect()
         }
         // Only in `layer_types`, which was read above.
         Mixers::MambaHeads => {
