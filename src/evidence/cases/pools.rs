@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::config::Version;
 
-use super::served::{LoadKind, ServedCase};
+use super::served::{LoadKind, MeasuredLine, ServedCase};
 use crate::evidence::compared::Times;
 
 /// A closed loop against two pools of workers.
@@ -76,12 +76,6 @@ struct Line {
     tpot_ms: Option<f64>,
     throughput_tok_s: Option<f64>,
     measured: MeasuredLine,
-}
-
-#[derive(Debug, Deserialize)]
-struct MeasuredLine {
-    ttft_ms: Option<f64>,
-    tpot_ms: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -178,9 +178,9 @@ struct HistogramLine {
 }
 
 #[derive(Debug, Deserialize)]
-struct MeasuredLine {
-    ttft_ms: Option<f64>,
-    tpot_ms: Option<f64>,
+pub(super) struct MeasuredLine {
+    pub ttft_ms: Option<f64>,
+    pub tpot_ms: Option<f64>,
     accept_length: Option<f64>,
 }
 
