@@ -86,16 +86,24 @@ impl Setup {
         if self.prefill.is_some() { 1 } else { self.replicas.max(1) }
     }
 
+    /// The replicas and, if there are any, the prefill workers.
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        [Some(self), self.prefill.as_ref().map(|pool| &pool.setup)].into_iter().flatten()
+    }
+
+    /// GPUs of all replicas, without those of prefill workers.
+    pub fn own_gpus(&self) -> u32 {
+        self.parallel.gpus() * self.replicas
+    }
+
     /// GPUs of all replicas, and of the prefill workers, if any.
     pub fn gpus(&self) -> u32 {
-        let prefill = self.prefill.as_ref().map_or(0, |pool| pool.setup.gpus());
-        self.parallel.gpus() * self.replicas + prefill
+        self.parts().map(Self::own_gpus).sum()
     }
 
     /// Dollars per hour for all of these, if every price is known.
     pub fn dollars_per_hour(&self) -> Option<f64> {
-        let prefill = self.prefill.as_ref().map_or(Some(0.0), |pool| pool.setup.dollars_per_hour())?;
-        Some(self.price? * f64::from(self.parallel.gpus() * self.replicas) + prefill)
+        self.parts().map(|part| Some(part.price? * f64::from(part.own_gpus()))).sum()
     }
 
     /// The layer that drafts, if tokens are drafted.

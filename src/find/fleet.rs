@@ -120,11 +120,8 @@ impl Fleet {
 
     /// What it lacks for a setup, prefill workers included; `None` if it has all of it.
     pub fn short_of(&self, setup: &Setup) -> Option<String> {
-        let parts = [Some(setup), setup.prefill.as_ref().map(|pool| &pool.setup)];
-        let parts = || parts.into_iter().flatten();
-        for Gpu { id, name, .. } in parts().map(|part| &part.gpu) {
-            let of = |part: &Setup| part.parallel.gpus() * part.replicas;
-            let taken: u32 = parts().filter(|part| part.gpu.id == *id).map(of).sum();
+        for Gpu { id, name, .. } in setup.parts().map(|part| &part.gpu) {
+            let taken: u32 = setup.parts().filter(|part| part.gpu.id == *id).map(Setup::own_gpus).sum();
             if let Some(owned) = self.owned(id).filter(|owned| taken > *owned) {
                 return Some(format!("needs {taken} x {name}, and {owned} owned"));
             }

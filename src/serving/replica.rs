@@ -4,7 +4,7 @@ use super::report::Memory;
 use super::sim::{HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
 use crate::config::catalog::numbers::graphs::constants;
-use crate::config::model::{Attention, Blocks};
+use crate::config::model::Attention;
 use crate::config::{Batching, HostTime, Setup, Support};
 use crate::units::{GIB, Seconds};
 
@@ -20,9 +20,8 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
     match setup.engine.scheduler.batching {
         Batching::MixedChunks => (constants.most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
         Batching::PrefillFirst if captures_prompts(setup) => {
-            let latent = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Mla(_)));
-            let most =
-                if setup.model.blocks.iter().any(latent) { constants.latent_tokens } else { f64::INFINITY };
+            let latent = setup.model.attentions().any(|of| matches!(of, Attention::Mla(_)));
+            let most = if latent { constants.latent_tokens } else { f64::INFINITY };
             (most as u64).min(u64::from(setup.token_budget))
         }
         Batching::PrefillFirst | Batching::InFlight => 0,
@@ -31,13 +30,12 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
 
 /// Whether SGLang's graphs of steps with prompts support the model.
 fn captures_prompts(setup: &Setup) -> bool {
-    let indexed =
-        |blocks: &Blocks| matches!(&blocks.attention, Some(Attention::Mla(mla)) if mla.indexer.is_some());
+    let indexed = |of: &Attention| matches!(of, Attention::Mla(mla) if mla.indexer.is_some());
     setup.parallel.batches() == 1
         && setup.workload.drafts.drafted == 0
         && setup.model.encoder.is_none()
         && !setup.gpu.arch.is_amd()
-        && !setup.model.blocks.iter().any(indexed)
+        && !setup.model.attentions().any(indexed)
 }
 
 /// The scheduler of one replica of `setup`, with the engine's rules and the KV cache size.

@@ -32,7 +32,7 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
 
 /// A short title of the configuration.
 pub fn title(setup: &Setup) -> String {
-    let mut on = format!("{} x {}", setup.parallel.gpus() * setup.replicas, setup.gpu.name);
+    let mut on = format!("{} x {}", setup.own_gpus(), setup.gpu.name);
     if let Some(pool) = &setup.prefill {
         on = format!("{} x {} for prefill and {on} for decode", pool.setup.gpus(), pool.setup.gpu.name);
     }

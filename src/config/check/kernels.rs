@@ -2,7 +2,7 @@
 
 use crate::config::catalog::Catalog;
 use crate::config::kernels::VariantChoice;
-use crate::config::model::{Attention, Ffn, Formats};
+use crate::config::model::{Attention, Formats};
 use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, Support};
 
 /// Refuses models that this version of the engine does not serve, and says what slows those it serves otherwise.
@@ -43,7 +43,7 @@ pub fn measured(
     issues: &mut Vec<Issue>,
 ) {
     let Some(choice) = engine.kernels_on(gpu.arch) else { return };
-    let experts = model.blocks.iter().any(|blocks| matches!(blocks.ffn, Some(Ffn::Moe(_))));
+    let experts = model.has_experts();
     let caution = choice.caution(formats.weights).filter(|_| experts);
     issues.extend(caution.map(|text| Issue::warning(Field::Weights, text)));
     let mut missing = |field, layers: &str| {

@@ -31,12 +31,13 @@ pub struct Power {
 impl Power {
     /// `dynamic`: watts of all GPUs beyond idle power. `None` if a GPU's power is unknown.
     pub fn of(setup: &Setup, dynamic: f64, output_per_s: f64, requests_per_s: f64) -> Option<Self> {
-        let idle = idle(setup)?;
+        let idle = |part: &Setup| Some(PowerModel::of(part).ok()?.idle.0 * f64::from(part.own_gpus()));
+        let idle = setup.parts().map(idle).sum::<Option<f64>>()?;
         let (watts, gpus) = (idle + dynamic, f64::from(setup.gpus()));
-        let pools = || [Some(setup), setup.prefill.as_ref().map(|pool| &pool.setup)].into_iter().flatten();
-        let measured = pools().all(|pool| pool.gpu.has_measured_power());
+        let measured = setup.parts().all(|part| part.gpu.has_measured_power());
         let error = if measured { constants().seen_error } else { constants().unseen_error };
-        let most = pools().filter_map(|pool| Some(PowerModel::of(pool).ok()?.most.0)).fold(0.0, f64::max);
+        let most =
+            setup.parts().filter_map(|part| Some(PowerModel::of(part).ok()?.most.0)).fold(0.0, f64::max);
         let watts_per_gpu = watts / gpus;
         let joules_per_output_token = watts / output_per_s;
         Some(Self {
@@ -50,12 +51,6 @@ impl Power {
             output_tokens_per_mwh: MWH / (joules_per_output_token * setup.power_overhead),
         })
     }
-}
-
-/// Total idle power in watts.
-fn idle(setup: &Setup) -> Option<f64> {
-    let prefill = setup.prefill.as_ref().map_or(Some(0.0), |pool| idle(&pool.setup))?;
-    Some(PowerModel::of(setup).ok()?.idle.0 * f64::from(setup.parallel.gpus() * setup.replicas) + prefill)
 }
 
 #[cfg(test)]

@@ -199,7 +199,7 @@ impl TablePlan {
             Efficiencies::Learned(_) => self.copies,
         };
         let images = self.images.spent(&self.setup, efficiencies)?;
-        let delta = |blocks: &Blocks| matches!(blocks.attention, Some(Attention::Delta(_)));
+        let delta = self.setup.model.attentions().any(|of| matches!(of, Attention::Delta(_)));
         let (launches, image_launches) = (self.launches, self.images.own_launches(&self.setup));
         Some(StepTable {
             parts,
@@ -209,7 +209,7 @@ impl TablePlan {
             copies,
             mixed_graph,
             decodes_eagerly: decodes_eagerly(&self.setup),
-            waits: self.setup.engine.waits_for_delta_rules && self.setup.model.blocks.iter().any(delta),
+            waits: self.setup.engine.waits_for_delta_rules && delta,
             gpus,
             room,
         })

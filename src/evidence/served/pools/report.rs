@@ -67,7 +67,7 @@ pub fn pool_report(
 
 /// Decode GPUs per prefill GPU, in octaves.
 fn ratio(run: &PoolRun) -> String {
-    let gpus = |side: &Side| f64::from(side.setup.parallel.gpus() * side.setup.replicas);
+    let gpus = |side: &Side| f64::from(side.setup.own_gpus());
     let octave = (gpus(&run.decode) / gpus(&run.prefill)).log2().floor();
     match octave {
         low if low < 0.0 => "fewer decode GPUs than prefill GPUs".into(),
