@@ -128,6 +128,19 @@ pub struct EagerLaunches {
     pub source: String,
 }
 
+/// Which steps copy the recurrent states of decoding sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateCopies {
+    #[default]
+    None,
+    /// vLLM: steps with prompts, which gather the states of delta rules and scatter them again, unless drafts are verified.
+    Mixed,
+    /// Steps that verify drafts: the state after the last accepted token replaces the sequence's own (SGLang's pull
+    /// request 33722, TensorRT-LLM's 14869).
+    Verified,
+}
+
 /// Which worker sends the client its first token with separate prefill workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -199,8 +212,7 @@ pub struct Engine {
     /// Shared experts run in parallel with the routed ones and add only the resources they occupy.
     pub shared_beside_routed: bool,
     pub norm_in_all_reduce: FusedNorms,
-    /// A step with prompts computes the delta rule of all sequences from copies of their states.
-    pub copies_states: bool,
+    pub copies_states: StateCopies,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.
     pub gemm_sources: Vec<GemmSource>,
     /// The kernels of its GEMMs by format of the weights.

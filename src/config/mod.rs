@@ -33,7 +33,7 @@ pub use check::check;
 pub use dtype::Dtype;
 pub use engine::{
     Batching, Engine, Exception, FirstToken, FusedNorms, HandOver, HostTime, MemoryShareOf, Scheduler,
-    Support,
+    StateCopies, Support,
 };
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure};
 pub use inputs::Field;
@@ -44,7 +44,7 @@ pub use model::Model;
 pub use parallelism::Parallelism;
 pub use requests::{cached_tokens, mean_of};
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
-pub use setup::{PrefillPool, Setup};
+pub use setup::{PrefillPool, STATE_BYTES, Setup};
 pub use spec::SpecSheet;
 pub use version::Version;
 pub use version_defaults::{ChatTemplate, VersionDefaults};

@@ -3,6 +3,9 @@
 use super::model::{Blocks, Formats};
 use super::{Dtype, Engine, Field, Gpu, Issue, Lengths, MissingFigure, Model, Parallelism, Workload};
 
+/// Bytes per element of a recurrence's state where nothing is said: models ask for 32 bits (`mamba_ssm_dtype`).
+pub const STATE_BYTES: u32 = 4;
+
 /// A checked scenario: every id resolved, every number in range, every override applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
@@ -18,6 +21,8 @@ pub struct Setup {
     /// Formats by class of layer.
     pub formats: Formats,
     pub kv: Dtype,
+    /// Bytes per element of a recurrence's state.
+    pub state_bytes: u32,
     /// The scenario's, as it applies: with a histogram, its means are the lengths; a batch has fixed lengths; without
     /// drafts nothing is accepted; images and limits are those that the model and the lengths allow.
     pub workload: Workload,

@@ -5,7 +5,7 @@ use crate::config::catalog::physics;
 use crate::config::model::{
     Attention, Blocks, Class, Compressed, Ffn, Formats, GqaTrait, Model, Moe, Sharding, Tensor,
 };
-use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup, Support};
+use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup, StateCopies, Support};
 use crate::kernels::latent::INDEX_SCALE_BYTES;
 use crate::units::{Bytes, GIB, MIB};
 
@@ -157,7 +157,8 @@ fn padding(moe: &Moe, setup: &Setup, weights: Dtype) -> f64 {
 /// - compressed keys: an entry per window token and one per `ratio` tokens, with the indexer's key of that entry,
 ///   on every rank; key blocks: additionally a 16-bit index key per token;
 /// - the drafting layer: like its attention;
-/// - recurrences: an f32 state and the last tokens of the convolution in bf16, at any length.
+/// - recurrences: a state and the last tokens of the convolution in bf16, at any length; with drafts, one for each
+///   token after which the sequence may have to go on.
 pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
     let tp = setup.parallel.tp;
@@ -174,8 +175,8 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
             tokens * (f64::from(mla.cached()) * setup.kv.bytes() + index)
         }
         Attention::Compressed(compressed) => compressed_cache(compressed, setup.kv, tokens),
-        Attention::Delta(delta) => recurrent(delta.state(), delta.channels(), delta.taps, tp),
-        Attention::Mamba(mamba) => recurrent(mamba.state(), mamba.channels(), mamba.taps, tp),
+        Attention::Delta(delta) => recurrent(delta.state(), delta.channels(), delta.taps, setup),
+        Attention::Mamba(mamba) => recurrent(mamba.state(), mamba.channels(), mamba.taps, setup),
     };
     let per_layer = |blocks: &Blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of);
     let drafting = setup.drafting_layer().as_ref().map_or(0.0, per_layer);
@@ -198,10 +199,21 @@ fn compressed_cache(compressed: &Compressed, kv: Dtype, tokens: f64) -> f64 {
     window + waiting + tokens / f64::from(ratio) * (entry + index)
 }
 
-/// Bytes per rank of a recurrence's state and its convolution's last tokens.
-fn recurrent(state: f64, channels: u32, taps: u32, tp: u32) -> f64 {
+/// Bytes per rank of a recurrence's states and its convolution's last tokens.
+fn recurrent(state: f64, channels: u32, taps: u32, setup: &Setup) -> f64 {
     let convolution = f64::from(channels) * f64::from(taps.saturating_sub(1)) * BF16_BYTES;
-    (state * F32_BYTES + convolution) / f64::from(tp)
+    let one = state * f64::from(setup.state_bytes) + convolution;
+    states_kept(setup) * one / f64::from(setup.parallel.tp)
+}
+
+/// States that engines reserve for a sequence: one after each token verified (vLLM's `num_speculative_blocks`), beside the sequence's own
+/// where the accepted one is copied (SGLang's `intermediate_ssm`).
+fn states_kept(setup: &Setup) -> f64 {
+    match (setup.workload.drafts.drafted, setup.engine.copies_states) {
+        (0, _) => 1.0,
+        (_, StateCopies::Verified) => 1.0 + f64::from(setup.tokens_verified()),
+        _ => f64::from(setup.tokens_verified()),
+    }
 }
 
 /// Peak activations: of a step's widest layer or the sampling after it, plus library workspaces.

@@ -4,7 +4,9 @@
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::model::Class;
-use rooflight::config::{Dtype, Lengths, Load, Model, ModelChoice, Parallelism, Scenario, Workload, check};
+use rooflight::config::{
+    Drafts, Dtype, Lengths, Load, Model, ModelChoice, Parallelism, Scenario, Workload, check,
+};
 use rooflight::efficiency::Efficiencies;
 use rooflight::serving::report::Memory;
 use rooflight::serving::{finish, plan};
@@ -41,6 +43,7 @@ struct Served {
     parallel: Parallelism,
     kv: Dtype,
     engine: &'static str,
+    drafts: Drafts,
 }
 
 fn served(id: &str) -> Served {
@@ -49,6 +52,7 @@ fn served(id: &str) -> Served {
         parallel: Parallelism::NONE,
         kv: Dtype::Bf16,
         engine: "vllm",
+        drafts: Drafts::default(),
     }
 }
 
@@ -83,6 +87,11 @@ impl Served {
         self
     }
 
+    fn drafting(mut self, drafted: u32) -> Self {
+        self.drafts.drafted = drafted;
+        self
+    }
+
     fn scenario(&self, tokens: u32) -> Scenario {
         Scenario {
             model: self.model.clone(),
@@ -94,6 +103,7 @@ impl Served {
                 isl: Lengths::Fixed(tokens - 1),
                 osl: 1,
                 load: Load::Concurrency(8),
+                drafts: self.drafts,
                 ..Workload::default()
             },
             ..Scenario::default()

@@ -30,3 +30,16 @@ fn states_of_mamba_have_one_size() {
         served("nemotron-3-nano-30b-a3b-bf16").keeps(tokens, f64::from(tokens) * per_token + state);
     }
 }
+
+#[test]
+fn drafts_need_a_state_after_each_token() {
+    // As above; drafts also keep keys and values in a layer of attention.
+    let state = (48.0 * 128.0 * 128.0 * 4.0 + 3.0 * (2.0 * 2048.0 + 6144.0) * BF16) * 48.0;
+    let per_token = 2.0 * 4.0 * 256.0 * BF16 * 17.0;
+    // vLLM goes on from the state of the last accepted token, the others copy it to the sequence's own.
+    for (engine, states) in [("vllm", 4.0), ("sglang", 5.0), ("trtllm", 5.0)] {
+        // What is kept per token is that of the longest sequence, with the drafts of its last step.
+        let each = per_token + states * state / 1003.0;
+        served("qwen3.5-27b").on(engine).drafting(3).keeps(1000, 1000.0 * each);
+    }
+}

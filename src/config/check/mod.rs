@@ -20,7 +20,8 @@ use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
 use super::{
-    Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Parallelism, Scenario, Setup, Workload,
+    Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Parallelism, STATE_BYTES, Scenario, Setup,
+    Workload,
 };
 
 /// Resolves ids and checks all ranges and constraints. Returns all findings at once, each with its field; there is
@@ -118,6 +119,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         weights,
         formats,
         kv,
+        state_bytes: STATE_BYTES,
         workload,
         image_tokens,
         token_budget: settings.token_budget,

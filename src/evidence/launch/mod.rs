@@ -106,6 +106,8 @@ pub struct LaunchSettings {
     /// None if the engine works it out for itself.
     pub memory_share: Option<f64>,
     kv_cache: KvCache,
+    /// Bytes per element of recurrent states, if the script names their format.
+    pub state_bytes: Option<u32>,
     /// None for the engine's default.
     pub kv_block_tokens: Option<u32>,
 

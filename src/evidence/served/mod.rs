@@ -172,6 +172,7 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
         }
     }
     setup.engine.graph_tokens = launch.graph_tokens(case);
+    setup.state_bytes = launch.state_bytes.unwrap_or(setup.state_bytes);
     let eager = &mut setup.engine.host.eager_launch_us;
     eager.0 = eager.0.map(|us| us * launch.launch_times.unwrap_or(1.0));
     if let Some(fused) = launch.all_reduce_fusion {

@@ -40,7 +40,7 @@ impl Calls<'_> {
                 }
             }
         }
-        for (phase, sequences) in phases(batch) {
+        for (phase, sequences) in verified(batch) {
             self.scope = Scope::Lengths(phase);
             self.convolution(phase, &sequences, channels, delta.taps, count);
             let delta = DeltaRule { phase, sequences, key_heads, value_heads, key_dim, value_dim };
@@ -80,7 +80,7 @@ impl Calls<'_> {
             self.element(of, "select_norm", count, ElementwiseKind::Norm, selected);
             self.gemm(of, "dt_proj", count, width, u64::from(rank), weights);
         }
-        for (phase, sequences) in phases(batch) {
+        for (phase, sequences) in verified(batch) {
             self.scope = Scope::Lengths(phase);
             if mamba.taps > 1 {
                 self.convolution(phase, &sequences, channels, mamba.taps, count);
@@ -101,4 +101,13 @@ impl Calls<'_> {
         let name = phase.choose("causal_conv1d_prefill", "causal_conv1d_decode");
         self.add(Block::Attention, name, count, call);
     }
+}
+
+/// The sequences of each phase, decoding ones with their drafts: recurrences take one token after another.
+fn verified(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
+    phases(batch).map(|(phase, mut sequences)| {
+        let drafted = phase.choose(0, batch.drafted);
+        sequences.iter_mut().for_each(|group| group.new += drafted);
+        (phase, sequences)
+    })
 }

@@ -13,7 +13,7 @@ use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::units::{Bytes, Flops};
 
 const BF16_BYTES: f64 = 2.0;
-/// Delta rule states, gates and step sizes are f32.
+/// States of recurrences, gates and step sizes: no kernel was measured with states in another format.
 const F32_BYTES: f64 = 4.0;
 
 /// A depthwise causal convolution along the sequence, with activation: each channel over its last `taps` tokens,
@@ -60,16 +60,24 @@ fn totals(sequences: &[Sequences]) -> (f64, f64) {
     (number(sequences) as f64, tokens(sequences) as f64)
 }
 
+/// States that a call writes: one per sequence after a prompt, one per token in decode, where a step that verifies drafts has to be able
+/// to go on after each of them (vLLM's `ssm_state_indices`, SGLang's `intermediate_ssm`).
+fn states_written(sequences: &[Sequences], phase: Phase) -> f64 {
+    let (sequences, tokens) = totals(sequences);
+    phase.choose(sequences, tokens)
+}
+
 impl Kernel for CausalConv {
     /// Each token read and written once, weights once, each sequence's state read and written. Its few
     /// multiply-adds hide behind the bytes.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (sequences, tokens) = totals(&self.sequences);
         let (channels, taps) = (self.channels as f64, self.taps as f64);
-        let state = sequences * channels * (taps - 1.0) * BF16_BYTES;
+        let state = channels * (taps - 1.0) * BF16_BYTES;
+        let (read, written) = (sequences * state, states_written(&self.sequences, self.phase) * state);
         let weights = channels * taps * BF16_BYTES;
-        let activations = 2.0 * tokens * channels * BF16_BYTES + state;
-        Count::new(Flops::ZERO, None, Bytes(state + weights), Bytes(activations), gpu)
+        let activations = 2.0 * tokens * channels * BF16_BYTES + written;
+        Count::new(Flops::ZERO, None, Bytes(read + weights), Bytes(activations), gpu)
     }
 
     fn shape(&self) -> String {
@@ -116,13 +124,14 @@ impl Kernel for DeltaRule {
             Phase::Prefill => (per_token + constants().chunk * (3.0 * key + 2.0 * value), Some(Dtype::Bf16)),
             Phase::Decode => (per_token, None),
         };
-        let state = sequences * value_heads * key * value * F32_BYTES;
+        let state = value_heads * key * value * F32_BYTES;
+        let (read, written) = (sequences * state, states_written(&self.sequences, self.phase) * state);
         // Queries and keys; values and results; decay and strength of each head.
         let token = 2.0 * key_heads * key * BF16_BYTES
             + 2.0 * value_heads * value * BF16_BYTES
             + 2.0 * value_heads * F32_BYTES;
         let flops = Flops(flops * tokens * value_heads);
-        Count::new(flops, math, Bytes(state), Bytes(tokens * token + state), gpu)
+        Count::new(flops, math, Bytes(read), Bytes(tokens * token + written), gpu)
     }
 
     fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
@@ -172,12 +181,13 @@ impl Kernel for Scan {
             }
             _ => (per_token, None),
         };
-        let states = sequences * heads * head_dim * state * F32_BYTES;
+        let states = heads * head_dim * state * F32_BYTES;
+        let (read, written) = (sequences * states, states_written(&self.sequences, self.phase) * states);
         let token = 2.0 * heads * head_dim * BF16_BYTES
             + 2.0 * self.groups as f64 * state * BF16_BYTES
             + heads * F32_BYTES;
         let flops = Flops(flops * tokens * heads);
-        Count::new(flops, math, Bytes(states), Bytes(tokens * token + states), gpu)
+        Count::new(flops, math, Bytes(read), Bytes(tokens * token + written), gpu)
     }
 
     fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
@@ -231,5 +241,15 @@ mod tests {
         let state = 2.0 * 8.0 * 128.0 * 128.0 * 4.0;
         assert!(count.operands.0 > 2.0 * state && count.operands.0 < 2.1 * state);
         assert_eq!(count.math, None);
+    }
+
+    #[test]
+    fn verifying_drafts_writes_a_state_after_each_token() {
+        let state = 2.0 * 8.0 * 128.0 * 128.0 * 4.0;
+        let [plain, verified] = [1, 4].map(|new| counted(&delta(Phase::Decode, new)));
+        assert_eq!(verified.stored, plain.stored, "read once");
+        let written = verified.operands.0 - plain.operands.0;
+        assert!(written > 3.0 * state && written < 3.2 * state, "{written}");
+        assert_eq!(verified.flops.0, 4.0 * plain.flops.0);
     }
 }

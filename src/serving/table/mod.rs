@@ -5,6 +5,7 @@
 //! positions with logits, drafting sequences, or the lengths of prompts or of decoding sequences. Each group has
 //! its own grid, so a mixed step costs six lookups.
 
+mod copies;
 mod extent;
 mod grid;
 mod hosted;
@@ -19,14 +20,14 @@ use std::sync::Arc;
 use super::replica::{decodes_eagerly, mixed_graph};
 use super::sim::Spent;
 use super::step::PlannedStep;
-use crate::config::catalog::physics;
 use crate::config::model::{Attention, Blocks};
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
 use crate::latency::PowerModel;
-use crate::units::{Bytes, Seconds, larger};
+use crate::units::{Seconds, larger};
 
+use copies::Copies;
 pub use extent::{Extent, Phases};
 use grid::Grid;
 pub use grid::octaves;
@@ -65,7 +66,7 @@ pub struct TablePlan {
     /// The images of a prompt.
     images: PlannedStep,
     launches: [f64; 2],
-    copies: Seconds,
+    copies: Copies,
 }
 
 /// Step times of one setup.
@@ -77,8 +78,7 @@ pub struct StepTable {
     /// Encoding the images of a prompt that begins, on one GPU, and the kernels launched for it.
     images: Spent,
     image_launches: f64,
-    /// Extra time per sequence that decodes next to prompts.
-    copies: Seconds,
+    copies: Copies,
     /// As [`mixed_graph`].
     mixed_graph: f64,
     decodes_eagerly: bool,
@@ -107,12 +107,13 @@ impl TablePlan {
         before: Option<&StepTable>,
     ) -> Result<Self, MissingFigure> {
         type Of = fn(&Parts<Grid>) -> &Grid;
-        let mut points = |scope, of: Of, axes: &[Vec<u64>], batch: fn(&[u64]) -> Batch| {
+        let mut points = |scope, of: Of, axes: &[Vec<u64>], batch: &dyn Fn(&[u64]) -> Batch| {
             let step = |at: &[u64]| PlannedStep::of_scope(setup, batch(at), &mut rows, scope);
             Points::new(axes, before.map(|table| of(&table.parts)), step)
         };
         let (longest, newest) = (extent.length.max(SHORTEST), extent.prompt.max(SHORTEST));
-        let verified = 1 + u64::from(setup.workload.drafts.drafted);
+        let drafted = setup.workload.drafts.drafted;
+        let verified = 1 + u64::from(drafted);
         let decoding = octaves(1, extent.sequences, SEQUENCES);
         let of_all = numbers(extent.tokens * u64::from(setup.parallel.dp));
         let verifying = octaves(1, extent.sequences * verified, SEQUENCES);
@@ -129,40 +130,28 @@ impl TablePlan {
             Phases::Both | Phases::Prefill => (news, pasts, counts),
         };
         let parts = Parts {
-            tokens: points(
-                Scope::Tokens,
-                |of| &of.tokens,
-                &[numbers(extent.tokens)],
-                |at| alike(1, at[0], 0),
-            )?,
-            experts: points(
-                Scope::Experts,
-                |of| &of.experts,
-                &[of_all],
-                |at| Batch::default().pooling(at[0]),
-            )?,
-            logits: points(Scope::Logits, |of| &of.logits, &[verifying], |at| alike(at[0], 1, 1))?,
-            drafts: points(
-                Scope::Drafts,
-                |of| &of.drafts,
-                &[numbers(extent.sequences)],
-                |at| alike(at[0], 1, 1),
-            )?,
-            decodes: points(
-                Scope::Lengths(Phase::Decode),
-                |of| &of.decodes,
-                &[decoding, contexts],
-                |at| alike(at[0], 1, at[1]),
-            )?,
+            tokens: points(Scope::Tokens, |of| &of.tokens, &[numbers(extent.tokens)], &|at| {
+                alike(1, at[0], 0)
+            })?,
+            experts: points(Scope::Experts, |of| &of.experts, &[of_all], &|at| {
+                Batch::default().pooling(at[0])
+            })?,
+            logits: points(Scope::Logits, |of| &of.logits, &[verifying], &|at| alike(at[0], 1, 1))?,
+            drafts: points(Scope::Drafts, |of| &of.drafts, &[numbers(extent.sequences)], &|at| {
+                alike(at[0], 1, 1)
+            })?,
+            decodes: points(Scope::Lengths(Phase::Decode), |of| &of.decodes, &[decoding, contexts], &|at| {
+                alike(at[0], 1, at[1]).verifying(drafted)
+            })?,
             prompts: points(
                 Scope::Lengths(Phase::Prefill),
                 |of| &of.prompts,
                 &[news, pasts, counts],
-                |at| alike(at[2], at[0], at[1]),
+                &|at| alike(at[2], at[0], at[1]),
             )?,
         };
         let launches = [PlannedStep::launches(setup), PlannedStep::launches_between(setup)];
-        let copies = copies(setup)?;
+        let copies = Copies::of(setup)?;
         let images = PlannedStep::of_images(setup, &mut rows)?;
         let parts = Arc::new(parts);
         Ok(Self { setup: setup.clone(), parts, rows, images, launches, copies })
@@ -195,7 +184,7 @@ impl TablePlan {
         let room = PowerModel::of(&self.setup).map_or(0.0, |draw| draw.room().0 * gpus);
         let mixed_graph = mixed_graph(&self.setup) as f64;
         let copies = match efficiencies {
-            Efficiencies::Roofline => Seconds::ZERO,
+            Efficiencies::Roofline => Copies::default(),
             Efficiencies::Learned(_) => self.copies,
         };
         let images = self.images.spent(&self.setup, efficiencies)?;
@@ -214,21 +203,6 @@ impl TablePlan {
             room,
         })
     }
-}
-
-/// Gathering and scattering the states of a delta rule. Sequences that verify drafts are not copied.
-fn copies(setup: &Setup) -> Result<Seconds, MissingFigure> {
-    if !setup.engine.copies_states || setup.workload.drafts.drafted > 0 {
-        return Ok(Seconds::ZERO);
-    }
-    let of = |blocks: &Blocks| match &blocks.attention {
-        Some(Attention::Delta(delta)) => f64::from(blocks.count) * delta.state(),
-        _ => 0.0,
-    };
-    let states = setup.model.blocks.iter().map(of).sum::<f64>() / f64::from(setup.parallel.tp);
-    // Read and written twice, in 32 bits.
-    let moved = Bytes(2.0 * 2.0 * 4.0 * states);
-    Ok(moved / (setup.gpu.bandwidth()? * physics().streaming_share))
 }
 
 fn alike(count: u64, new: u64, past: u64) -> Batch {
@@ -307,7 +281,7 @@ impl StepTable {
         let [plain, mixed] = &mut *recent.decodes.borrow_mut();
         let near = if work.prompts.is_some() || mixed.is_at(work.decoding) { mixed } else { plain };
         let decodes = self.parts.decodes.at_near(work.decoding, length, near);
-        let copies = if work.prompts.is_some() { self.copies.0 * work.decoding } else { 0.0 };
-        Spent { seconds: prompts.seconds + decodes.seconds + copies, joules: prompts.joules + decodes.joules }
+        let seconds = prompts.seconds + decodes.seconds + self.copies.in_step(work).0;
+        Spent { seconds, joules: prompts.joules + decodes.joules }
     }
 }
