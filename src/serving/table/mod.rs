@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::replica::{decodes_eagerly, mixed_graph};
 use super::sim::Spent;
 use super::step::PlannedStep;
-use crate::config::model::{Attention, Blocks};
+use crate::config::model::Attention;
 use crate::config::{HostTime, MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::graph::{Batch, Phase, Scope, Sequences};
