@@ -7,9 +7,7 @@ pub mod onnx;
 mod rows;
 
 pub use answer::{Answer, CallAnswer, Efficiencies, Learned};
-pub use manifest::{
-    Bounds, Errors, GroupErrors, HeldOut, Hull, Interval, Manifest, ManifestError, ModelRecord,
-};
+pub use manifest::{Bounds, Hull, Interval, Manifest, ManifestError, ModelRecord};
 pub use rows::{FamilyRows, Rows};
 
 /// Has the models answer rows, or says why they cannot.
