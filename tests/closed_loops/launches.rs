@@ -2,7 +2,7 @@
 
 use rooflight::config::Dtype;
 use rooflight::evidence::cases::ServedCase;
-use rooflight::evidence::launch::{self, Graphs, LaunchLayout, LaunchSettings, Origin, Warmup};
+use rooflight::evidence::launch::{self, Graphs, LaunchLayout, LaunchSettings, Origin};
 use rooflight::serving::sim::{BalanceWait, BatchWait};
 
 fn launch(case: &ServedCase) -> LaunchSettings {
@@ -85,14 +85,12 @@ fn deepseek_on_tensorrt_llm_took_one_prompt_a_step_before_january() {
     assert!(!old.chunked);
     assert_eq!(old.memory_share, Some(0.8));
     assert_eq!((old.kv(&run), old.moe.as_deref()), (Dtype::Fp8, Some("trtllm")));
-    assert_eq!(old.warmup, Warmup::OneRequest);
-    assert_eq!((old.requests(64), old.exact_lengths), (640, false));
+    assert_eq!(old.requests(64), 640);
     let long = launch(&case(DSR1_TRT, "2025-12-15", "1.1.0rc2.post2", [4, 4, 4, 1], [8192, 1024, 64]));
     assert_eq!(long.token_budget, 8320);
     let new = launch(&case(DSR1_TRT, "2026-02-06", "1.2.0rc6.post3", [4, 4, 4, 1], [1024, 1024, 64]));
     assert!(old.matched() && new.matched());
     assert_eq!(new.token_budget, 8192);
-    assert_eq!((new.warmup, new.exact_lengths), (Warmup::Copies, true));
     assert_eq!(new.graph_batch, 64);
 }
 
@@ -285,7 +283,7 @@ fn settings_without_a_script_are_the_engines_defaults() {
     (own.measured_on, own.length_range) = (None, None);
     let found = launch(&own);
     assert!(matches!(found.origin, Origin::Defaults(_)));
-    assert_eq!((found.length_range, found.warmup), (None, Warmup::Unknown));
+    assert_eq!(found.length_range, None);
     assert_eq!((found.token_budget, found.memory_share), (8192, None));
     assert_eq!(found.doubts.len(), 2);
     own.engine_version = Some("0.5.1.post1".into());

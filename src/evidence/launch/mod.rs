@@ -54,19 +54,13 @@ pub struct LaunchSettings {
     /// Shares of the nominal lengths between which lengths are drawn uniformly, independently for prompts and answers;
     /// `None` if all are equal. May differ from what the case says.
     pub length_range: Option<[f64; 2]>,
-    pub warmup: Warmup,
     pub cold_start: Option<ColdStart>,
     /// Tokens that the server counts in a prompt per token that the client intended: above one if the client's
     /// tokeniser is not the server's.
     #[serde(default = "one")]
     pub prompt_stretch: f64,
-    /// Whether prompts have exactly the drawn length; otherwise some are shorter.
-    pub exact_lengths: bool,
     /// Number of distinct prompts that are sent repeatedly; `None` if each is sent once.
     pub distinct_prompts: Option<u32>,
-    /// A chat template replaces part of each prompt; the length stays the same.
-    #[serde(default)]
-    pub chat_template: bool,
 
     /// Seconds that the API server spends on the chat template of each request before it takes the next; requests that
     /// arrive meanwhile are forwarded together. Zero if negligible.
@@ -137,18 +131,6 @@ pub struct LaunchSettings {
     /// prediction.
     #[serde(default)]
     pub inferred: Vec<String>,
-}
-
-/// What the server did before the first measured request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Warmup {
-    /// One request: kernels that larger batches compile or tune on first use do so in the measured run.
-    #[default]
-    OneRequest,
-    /// Twice as many requests as clients, all identical.
-    Copies,
-    Unknown,
 }
 
 /// What a server that handled only one request before the run still compiles or tunes during it.

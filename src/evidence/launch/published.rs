@@ -94,7 +94,6 @@ fn with_defaults(
         requests_per_client: 10,
         length_range: case.length_range,
         prompt_stretch: 1.0,
-        exact_lengths: true,
         token_budget,
         max_prefill_tokens: sglang.then(|| constants().sglang_prefill_tokens as u32),
         max_seqs: Some(max_seqs),
