@@ -52,13 +52,8 @@ impl Record {
     }
 
     /// Number of SMs as a divisor: at least one.
-    pub(super) fn sm_count(&self) -> u64 {
+    pub fn sm_count(&self) -> u64 {
         u64::from(self.sms.max(1))
-    }
-
-    /// Shared memory per SM, in bytes.
-    pub(super) fn smem_bytes(&self) -> u64 {
-        (self.smem_kib * 1024.0) as u64
     }
 }
 

@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::attention::{SmLoad, counts, kv_len, pipelined_softmax, total};
-use super::{AttentionCounts, KvLayout, Record};
-use crate::kernels::{Attention, Sequences};
+use rooflight::kernels::reference::Record;
+use rooflight::kernels::{Attention, Sequences};
+
+use super::attention::{KvLayout, SmLoad, counts, kv_len, pipelined_softmax, total};
+use super::counts::AttentionCounts;
 
 /// Above this many q tiles the planner schedules one head and reuses its plan. Quirk: the reference
 /// then counts that one head only.

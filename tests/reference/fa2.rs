@@ -1,8 +1,10 @@
 //! FlashAttention-2 as FlashInfer plans it: all prefill off Hopper, and decode everywhere.
 
-use super::attention::{Linear, SmLoad, counts, kv_len, total};
-use super::{AttentionCounts, KvLayout, Record};
-use crate::kernels::{Attention, Sequences};
+use rooflight::kernels::reference::Record;
+use rooflight::kernels::{Attention, Sequences};
+
+use super::attention::{KvLayout, Linear, SmLoad, counts, kv_len, total};
+use super::counts::AttentionCounts;
 
 /// Thread blocks that one SM holds at once.
 const SLOTS_PER_SM: u64 = 2;
@@ -74,7 +76,7 @@ impl Plan {
         }
         let queries = total(&attention.sequences, |group| group.count.saturating_mul(group.new));
         let rows = query_rows(queries.saturating_mul(group) / requests, head_dim);
-        let tokens = kv_tokens(rows, head_dim, record.smem_bytes());
+        let tokens = kv_tokens(rows, head_dim, (record.smem_kib * 1024.0) as u64);
         let unsplit = Self { group, kv_heads, rows, tokens, chunk: u64::MAX };
         Some(Self { chunk: unsplit.smallest_chunk(attention, layout, record), ..unsplit })
     }

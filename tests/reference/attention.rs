@@ -1,7 +1,9 @@
 //! What the attention calculators share: loads of the SMs, and work that is linear in them.
 
-use super::{AttentionCounts, Pipe, Traffic};
-use crate::kernels::Sequences;
+use rooflight::kernels::Sequences;
+use rooflight::kernels::reference::{Pipe, Traffic};
+
+use super::counts::AttentionCounts;
 
 const BF16_BYTES: f64 = 2.0;
 
@@ -16,7 +18,7 @@ pub enum KvLayout {
 
 /// What lies on one SM: thread blocks that have work, and their steps over KV tiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct SmLoad {
+pub struct SmLoad {
     pub tasks: f64,
     pub iterations: f64,
 }
@@ -30,7 +32,7 @@ impl std::ops::AddAssign for SmLoad {
 
 /// Work of a thread block: so much per task, so much per iteration.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Linear {
+pub struct Linear {
     pub task: f64,
     pub iteration: f64,
 }
@@ -49,7 +51,7 @@ impl Linear {
 /// Counts of SMs loaded so, nothing where no task has work. The busiest SM is found for each pipe on its
 /// own, as in the reference.
 /// `flops_factor` is tensor work done per useful FLOP of a tile.
-pub(super) fn counts(
+pub fn counts(
     loads: &[SmLoad],
     tile: [u64; 2],
     head_dim: u64,
@@ -74,18 +76,18 @@ pub(super) fn counts(
 
 /// Special-function work of the Hopper and Blackwell kernels: a tile of exponentials per iteration,
 /// rescaling of the rows after the first, and the final division.
-pub(super) fn pipelined_softmax([rows, tokens]: [u64; 2]) -> Linear {
+pub fn pipelined_softmax([rows, tokens]: [u64; 2]) -> Linear {
     let (rows, tokens) = (rows as f64, tokens as f64);
     let iteration = rows * (4.0 + tokens);
     Linear { task: rows * tokens - iteration + 8.0 * rows, iteration }
 }
 
 /// All tokens of a sequence.
-pub(super) fn kv_len(sequences: &Sequences) -> u64 {
+pub fn kv_len(sequences: &Sequences) -> u64 {
     sequences.past.saturating_add(sequences.new)
 }
 
 /// Sum over groups of sequences.
-pub(super) fn total(groups: &[Sequences], of: impl Fn(&Sequences) -> u64) -> u64 {
+pub fn total(groups: &[Sequences], of: impl Fn(&Sequences) -> u64) -> u64 {
     groups.iter().map(of).fold(0, u64::saturating_add)
 }

@@ -1,6 +1,8 @@
 //! RMSNorm, and SiLU of one half times the other half: one thread block a row.
 
-use super::{ElementwiseCounts, Record};
+use rooflight::kernels::reference::Record;
+
+use super::counts::ElementwiseCounts;
 
 /// Elements a thread handles at once, at most: 16 bytes of bf16.
 const VECTOR: u64 = 8;
