@@ -50,7 +50,7 @@ pub fn decimal(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Three significant digits without exponent; an en dash for NaN.
+/// Three significant digits without exponent, fewer below 0.1 but at least one; an en dash for NaN.
 fn digits(value: f64) -> String {
     if !value.is_finite() {
         return "–".into();
@@ -60,11 +60,15 @@ fn digits(value: f64) -> String {
         s if s == 0.0 || s >= 99.95 => 0,
         s if s >= 9.995 => 1,
         s if s >= 0.9995 => 2,
-        _ => 3,
+        s if s >= 0.0005 => 3,
+        s => (-s.log10().floor()).min(MOST_PLACES) as usize,
     };
     let text = fixed(value, places);
     if size >= 10_000.0 { group(&text) } else { text }
 }
+
+/// Nothing measured is smaller.
+const MOST_PLACES: f64 = 12.0;
 
 /// Separates groups of three digits by thin spaces.
 fn group(text: &str) -> String {
@@ -261,6 +265,7 @@ mod tests {
         assert_eq!(count(1234.4), "1234");
         assert_eq!(count(16.0), "16");
         assert_eq!(count(0.0), "0");
+        assert_eq!([0.0123, 0.0006, 0.000_23, 7e-6].map(count), ["0.012", "0.001", "0.0002", "0.000007"]);
         assert_eq!(count(1_234_567.0), "1\u{202f}234\u{202f}567");
     }
 

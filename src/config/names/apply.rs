@@ -3,8 +3,11 @@
 use super::resolve;
 use crate::config::{Field, Issue, ModelChoice, Scenario, catalog};
 
-/// Replaces a published name by its catalog id, and sets the name's format if none is given.
+/// Replaces the names of engine and model by their catalog ids, and sets the format of the model's name if none is given.
 pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
+    if let Some(engine) = catalog().engine_named(&scenario.engine) {
+        scenario.engine.clone_from(&engine.id);
+    }
     let ModelChoice::Catalog(name) = &scenario.model else { return Vec::new() };
     if catalog().model(name).is_some() || catalog().refused_model(name).is_some() {
         return Vec::new();
@@ -45,6 +48,7 @@ mod tests {
         assert_eq!(compared, "v=1&m=qwen3-8b&vs=v~1~m~qwen3-14b~w~int4");
         let (unknown, issues) = link_of("m=Qwen/Qwen3-5B");
         assert!(unknown.contains("Qwen3-5B") && issues[0].contains("no model `Qwen/Qwen3-5B`"), "{issues:?}");
+        assert_eq!(link_of(r#"{"engine": "TensorRT-LLM"}"#).0, "v=1&e=trtllm");
         let (command, _) = link_of("vllm serve Qwen/Qwen3-8B -tp 2");
         assert_eq!(command, "v=1&m=qwen3-8b&tp=2");
     }

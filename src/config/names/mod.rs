@@ -5,6 +5,7 @@
 //! shapes. A single unknown word is refused: silently using a model of another size would be worse.
 
 mod apply;
+mod engines;
 mod gpus;
 mod machines;
 mod rules;

@@ -118,8 +118,7 @@ fn weights(case: &StartCase, model: &Model, assumed: &mut Vec<String>) -> Result
 
 /// The engine at the version of the log.
 fn engine(catalog: &Catalog, case: &StartCase, assumed: &mut Vec<String>) -> Result<Engine, String> {
-    let id = if case.engine == "tensorrt-llm" { "trtllm" } else { &case.engine };
-    let engine = catalog.engine(id).ok_or_else(|| format!("no engine {}", case.engine))?;
+    let engine = catalog.engine_named(&case.engine).ok_or_else(|| format!("no engine {}", case.engine))?;
     let Some((version, how)) = version(case) else {
         assumed.push(format!("version {}: none is named", engine.version));
         return Ok(engine.clone());

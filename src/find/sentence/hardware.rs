@@ -158,12 +158,10 @@ pub fn wishes(word: &str) -> Vec<(Field, &'static str)> {
     let catalog = catalog();
     let of_type = |id: &str| id == word || id.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
     let gpus = catalog.gpus.gpus.iter().map(|gpu| gpu.id.as_str()).filter(|id| of_type(id));
-    let engines = catalog.engines.engines.iter();
-    let engines = engines.filter(|engine| engine.id == word || engine.name.to_lowercase() == word);
     let formats = Dtype::from_id(word).map(Dtype::id);
     let all: Vec<_> = gpus
         .map(|id| (Field::Gpu, id))
-        .chain(engines.map(|engine| (Field::Engine, engine.id.as_str())))
+        .chain(catalog.engine_named(word).map(|engine| (Field::Engine, engine.id.as_str())))
         .chain(formats.map(|id| (Field::Weights, id)))
         .collect();
     // `H100s`.

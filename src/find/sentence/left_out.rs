@@ -124,6 +124,13 @@ mod tests {
     use crate::config::catalog::catalog;
 
     #[test]
+    fn engines_are_left_out_by_any_name() {
+        for name in ["TensorRT-LLM", "trt-llm", "tensorrt", "trtllm"] {
+            assert_eq!(link(&format!("20 rps without {name}")), "v=1&r=20&f=e~vllm,sglang", "{name}");
+        }
+    }
+
+    #[test]
     fn what_is_left_out_is_not_tried() {
         let gpus = catalog().gpus.gpus.iter().map(|gpu| gpu.id.as_str());
         let but = |left_out: &[&str]| {

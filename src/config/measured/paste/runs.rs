@@ -8,7 +8,7 @@ use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::given;
 use crate::config::measured::paste::name::Statistic;
-use crate::config::{Engine, Field, Issue, Scenario};
+use crate::config::{Field, Issue, Scenario};
 
 /// Printed above each table by `vllm bench serve` and SGLang's bench_serving.
 const TITLE: &str = "Serving Benchmark Result";
@@ -69,14 +69,10 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
 
 /// Sets the engine of `run` to the one that its report names, with a warning if it differs.
 fn of_engine(name: &str, run: &mut Scenario) -> Option<Issue> {
-    let name = name.to_lowercase();
-    // `sglang-oai`, `tensorrt-llm`, `trt`.
-    let is = |engine: &&Engine| {
-        [&*engine.id, &*engine.name.to_lowercase()].iter().any(|known| name.starts_with(known))
-            || (name.len() > 2 && engine.id.starts_with(&name))
-    };
     let all = catalog();
-    let (named, own) = (all.engines.engines.iter().find(is)?, all.engine(&run.engine)?);
+    // `sglang-oai`.
+    let first = || name.split(['-', '_']).next().and_then(|first| all.engine_named(first));
+    let (named, own) = (all.engine_named(name).or_else(first)?, all.engine(&run.engine)?);
     if named.id == own.id {
         return None;
     }
