@@ -107,7 +107,7 @@ fn one_machine(setup: &Setup) -> Result<(), String> {
 
 fn place(setup: &Setup) -> String {
     let (replicas, gpus, gpu) = (setup.replicas, setup.parallel.gpus(), &setup.gpu.name);
-    format!("# {replicas} x {gpus} {gpu}: select the nodes by your cluster's GPU label.\n")
+    format!("# {replicas} × {gpus} {gpu}: select the nodes by your cluster's GPU label.\n")
 }
 
 /// Lower-case letters, digits and dashes, at most 63.

@@ -188,7 +188,7 @@ impl Search {
             None => {
                 let known = self.reasons.values().max_by(|a, b| a.order(b));
                 let known = known.map_or(String::new(), |reason| format!("; closest: {}", reason.text));
-                format!("none of {} can be served{known}", counted(counts.layouts, "layout"))
+                format!("none of {} can serve this load{known}", counted(counts.layouts, "layout"))
             }
         };
         Issue::error(field, text)

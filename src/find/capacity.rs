@@ -108,7 +108,7 @@ impl Question {
         let mut issues = Vec::new();
         let question = match (size, day) {
             (Some(size), Some(_)) => {
-                let text = format!("`{DAY}` gives the rates: leave out the most load");
+                let text = format!("`{DAY}` gives the rates: leave out the largest load");
                 issues.push(Issue::error(size, text));
                 Self::Most(size)
             }
@@ -135,7 +135,8 @@ impl Question {
         if let (Self::Most(size), Some(stated)) = (&question, &request)
             && unbounded(stated)
         {
-            let text = "the most load needs a bound: give `budget_gpus`, `budget_dollars` or `owned`";
+            let text =
+                "finding the largest load needs a bound: give `budget_gpus`, `budget_dollars` or `owned`";
             issues.push(Issue::error(*size, text));
             return (None, question, issues);
         }

@@ -101,7 +101,7 @@ impl Fleet {
             (.., Some((most, price))) if price * f64::from(gpus) > most => {
                 let [most, cost] = [most, price * f64::from(gpus)].map(|dollars| Dollars(dollars).print());
                 return format!(
-                    "at least {} by the bounds, {cost} per hour: more than the budget of {most}",
+                    "needs at least {}, {cost} per hour: more than the budget of {most}",
                     counted(gpus, "GPU")
                 );
             }
@@ -110,7 +110,7 @@ impl Fleet {
             }
             _ => "what the request allows".to_owned(),
         };
-        format!("at least {} by the bounds: more than {within}", counted(gpus, "GPU"))
+        format!("needs at least {}, more than {within}", counted(gpus, "GPU"))
     }
 
     /// Whether it has all GPUs of a setup, prefill workers included.
@@ -123,11 +123,11 @@ impl Fleet {
         for Gpu { id, name, .. } in setup.parts().map(|part| &part.gpu) {
             let taken: u32 = setup.parts().filter(|part| part.gpu.id == *id).map(Setup::own_gpus).sum();
             if let Some(owned) = self.owned(id).filter(|owned| taken > *owned) {
-                return Some(format!("needs {taken} x {name}, and {owned} owned"));
+                return Some(format!("needs {taken} × {name}, but only {owned} owned"));
             }
         }
         if let Some(most) = self.gpus.filter(|most| setup.gpus() > *most) {
-            return Some(format!("needs {}, and the budget is {most}", counted(setup.gpus(), "GPU")));
+            return Some(format!("needs {}, but the budget is {most}", counted(setup.gpus(), "GPU")));
         }
         match (self.dollars, setup.dollars_per_hour()) {
             (Some(_), None) => Some(UNPRICED.into()),

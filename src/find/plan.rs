@@ -34,7 +34,7 @@ pub struct Plan {
     /// The same as a JSON scenario.
     #[cfg_attr(test, ts(type = "Config"))]
     pub config: Value,
-    /// Short name: `3 x B200, NVFP4, vLLM, TP 1`.
+    /// Short name: `3 × B200, NVFP4, vLLM, TP 1`.
     pub name: String,
     pub gpu: String,
     pub gpus: u32,

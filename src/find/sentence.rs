@@ -244,6 +244,8 @@ mod tests {
             ("5 rps, $1,500/h", "v=1&r=5&f=budget_dollars~1500"),
             ("5 rps, 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
             ("5 rps, 4 x B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
+            ("5 rps, 4 × B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
+            ("5 rps, 4× B200", "v=1&r=5&f=gpu~b200~owned~b200,4"),
             ("5 rps on RTX 4090, H200 SXM", "v=1&r=5&f=gpu~rtx-4090,h200-sxm"),
             ("5 rps, 2 x RTX 4090", "v=1&r=5&f=gpu~rtx-4090~owned~rtx-4090,2"),
             ("5 rps, tp8", "v=1&r=5&f=tp~8"),
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(link, "v=1&r=5&f=gpu~h100-sxm");
         assert_eq!(
             issues.iter().map(|issue| &*issue.text).collect::<Vec<_>>(),
-            ["p5.48xlarge has 8 x H100 SXM"]
+            ["p5.48xlarge has 8 × H100 SXM"]
         );
     }
 

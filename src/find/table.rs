@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::units::{Dollars, Seconds, cents, count, fixed, judged, percent};
 
 const HEAD: [&str; 9] =
-    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "goodput", "P(limits)", "headroom", "drawback"];
+    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "in limits", "P(limits)", "headroom", "drawback"];
 /// In place of TTFT and TPOT.
 const OF_JOB: [&str; 2] = ["job takes", "job costs"];
 

@@ -6,15 +6,15 @@ use crate::config::{Field, Load, Setup, Slos};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
 
-/// `3 x B200, NVFP4, vLLM, TP 1`.
+/// `3 × B200, NVFP4, vLLM, TP 1`.
 pub fn name(setup: &Setup, replicas: u32) -> String {
     let own = setup.parallel.gpus() * replicas;
     let first = setup.prefill.as_ref().map(|pool| &pool.setup);
     let gpus = match first {
         Some(first) if first.gpu.id != setup.gpu.id => {
-            format!("{} x {} + {own} x {}", first.gpus(), first.gpu.name, setup.gpu.name)
+            format!("{} × {} + {own} × {}", first.gpus(), first.gpu.name, setup.gpu.name)
         }
-        first => format!("{} x {}", own + first.map_or(0, Setup::gpus), setup.gpu.name),
+        first => format!("{} × {}", own + first.map_or(0, Setup::gpus), setup.gpu.name),
     };
     let mut parts = vec![gpus, setup.weights.name().to_owned(), setup.engine.name.clone()];
     parts.push(match first {
@@ -84,7 +84,7 @@ pub fn overloaded(broken: Broken) -> Broken {
     let [arriving, served] = [broken.limit, broken.at].map(count);
     let text = match arriving == served {
         true => format!("{arriving} requests/s arrive, as many as can be served"),
-        false => format!("{arriving} requests/s arrive and {served} can be served"),
+        false => format!("{arriving} requests/s arrive, but only {served} can be served"),
     };
     Broken { text, ..broken }
 }
@@ -161,7 +161,7 @@ pub fn drawback(found: &Found, first: &Found) -> String {
     let less = found
         .one_less
         .as_ref()
-        .map(|broken| format!(": with {} {}", counted(found.replicas - 1, "replica"), broken.text));
+        .map(|broken| format!("; with {}, {}", counted(found.replicas - 1, "replica"), broken.text));
     let less = less.unwrap_or_default();
     let of_job = found.ranked_by().is_of_job();
     match (found.rank(), first.rank()) {
@@ -195,7 +195,7 @@ pub fn drawback(found: &Found, first: &Found) -> String {
             )
         }
         (RankingCost::Gpus(_), RankingCost::Gpus(_)) if !of_job && own > best => {
-            format!("takes {} where {}{less}", counted(own, "GPU"), counted_do(best))
+            format!("takes {} instead of {best}{less}", counted(own, "GPU"))
         }
         _ => {
             let slower = found.run.metrics.e2e.mean / first.run.metrics.e2e.mean;
@@ -219,10 +219,6 @@ fn times(factor: f64) -> String {
 
 /// Costs within this are equal.
 const SAME: f64 = 1e-9;
-
-fn counted_do(count: u32) -> String {
-    if count == 1 { "one does".into() } else { format!("{count} do") }
-}
 
 #[cfg(test)]
 mod tests {

@@ -32,9 +32,9 @@ pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
 
 /// A short title of the configuration.
 pub fn title(setup: &Setup) -> String {
-    let mut on = format!("{} x {}", setup.own_gpus(), setup.gpu.name);
+    let mut on = format!("{} × {}", setup.own_gpus(), setup.gpu.name);
     if let Some(pool) = &setup.prefill {
-        on = format!("{} x {} for prefill and {on} for decode", pool.setup.gpus(), pool.setup.gpu.name);
+        on = format!("{} × {} for prefill and {on} for decode", pool.setup.gpus(), pool.setup.gpu.name);
     }
     format!("{} on {on} with {}", setup.model.name, setup.engine.name)
 }

@@ -31,9 +31,10 @@ pub fn judged(probability: f64) -> String {
     format!("{}{}", chance(probability), remark(probability))
 }
 
-/// The same as a degree of certainty: `52 % sure (about even)`.
+/// The same before what it is the probability of: `52 % likely (about even)`. A low number needs no word.
 pub fn confidence(probability: f64) -> String {
-    format!("{} sure{}", chance(probability), remark(probability))
+    let remark = if probability > 1.0 - LIKELY { remark(probability) } else { String::new() };
+    format!("{} likely{remark}", chance(probability))
 }
 
 fn remark(probability: f64) -> String {
@@ -47,6 +48,8 @@ mod tests {
     #[test]
     fn chances_that_are_not_likely_have_a_word() {
         assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 %", "52 % (about even)", "20 % (unlikely)"]);
+        let words = ["93 % likely", "52 % likely (about even)", "20 % likely"];
+        assert_eq!([0.93, 0.52, 0.2].map(confidence), words);
     }
 
     #[test]

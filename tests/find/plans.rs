@@ -153,8 +153,8 @@ fn a_spare_replica_is_looked_for_in_the_fleet() {
         best.spare_lacks.unwrap_or_default()
     };
     assert_eq!(lacks(r#""owned": {"h100-sxm": 2}"#), "");
-    assert_eq!(lacks(r#""owned": {"h100-sxm": 1}"#), "needs 2 x H100 SXM, and 1 owned");
-    assert_eq!(lacks(r#""budget_gpus": 1"#), "needs 2 GPUs, and the budget is 1");
+    assert_eq!(lacks(r#""owned": {"h100-sxm": 1}"#), "needs 2 × H100 SXM, but only 1 owned");
+    assert_eq!(lacks(r#""budget_gpus": 1"#), "needs 2 GPUs, but the budget is 1");
     assert_eq!(lacks(r#""budget_dollars": 3"#), "over the budget of $3.00 per hour");
 }
 
@@ -162,9 +162,12 @@ fn a_spare_replica_is_looked_for_in_the_fleet() {
 fn gpus_beyond_the_fleet_name_what_binds_as_a_bound() {
     let asked = r#""rate": 400, "slo_ttft": 1000, "slo_tpot": 30, "tp": 1, "vary": {"gpu": ["h100-sxm", "a100-sxm-80gb"]}"#;
     for (fleet, parts) in [
-        (r#""budget_gpus": 1"#, ["at least", "by the bounds", "the budget of 1 GPU"]),
-        (r#""budget_dollars": 3"#, ["at least", "by the bounds", "the budget of $3.00"]),
-        (r#""owned": {"h100-sxm": 1, "a100-sxm-80gb": 1}"#, ["at least", "by the bounds", "the 1 GPU owned"]),
+        (r#""budget_gpus": 1"#, ["needs at least", "more than", "the budget of 1 GPU"]),
+        (r#""budget_dollars": 3"#, ["needs at least", "more than", "the budget of $3.00"]),
+        (
+            r#""owned": {"h100-sxm": 1, "a100-sxm-80gb": 1}"#,
+            ["needs at least", "more than", "the 1 GPU owned"],
+        ),
     ] {
         let answer = plan(&small(&format!("{asked}, {fleet}")));
         let [other] = answer.others.as_slice() else { panic!("{fleet}: {:?}", answer.others) };

@@ -39,7 +39,7 @@ fn the_action_fails_where_a_limit_is_broken() {
     assert!(std::fs::read_to_string(folder.0.join("badge.svg")).unwrap().starts_with("<svg "));
     let (code, output) = run("serve.sh", "v=1&g=l40s&c=4", "ttft_p99=60000 tpot_mean=0.1");
     assert!(code == 3 && said(&output).contains("limit: tpot_mean is "), "{}", said(&output));
-    assert!(text(&output).starts_with("Qwen/Qwen3-8B on 2 x L40S"));
+    assert!(text(&output).starts_with("Qwen/Qwen3-8B on 2 × L40S"));
     assert_eq!(run("none.json", "", "ttft_p99=1").0, 1);
     assert_eq!(run("scenario.json", "", "ttft=1").0, 2);
     // Nothing of an input is run.

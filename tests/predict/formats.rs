@@ -31,7 +31,7 @@ fn every_format_has_the_same_numbers() {
     assert!(rows[0]["link"].starts_with("v=1&isl=300"));
     let table = text(&table);
     assert!(
-        table.starts_with("meta-llama/Meta-Llama-3.1-8B on 1 x H100") && table.contains("\nttft_p99 "),
+        table.starts_with("meta-llama/Meta-Llama-3.1-8B on 1 × H100") && table.contains("\nttft_p99 "),
         "{table}"
     );
     // A link leaves out what is the default, and the heading does not.
@@ -61,7 +61,7 @@ fn a_badge_has_the_three_numbers() {
     let (code, badge) = run(&[LINK, "--badge"]);
     let badge = text(&badge);
     assert_eq!(code, 0);
-    for part in ["<svg ", "TTFT ", "TPOT ", " tok/s", "Llama-3.1-8B on 1 x H100"] {
+    for part in ["<svg ", "TTFT ", "TPOT ", " tok/s", "Llama-3.1-8B on 1 × H100"] {
         assert!(badge.contains(part), "{part}: {badge}");
     }
     assert_ne!(text(&run(&[LINK, "--badge", "--dark"]).1), badge);

@@ -8,7 +8,7 @@ use super::{LINKS, PAGE, charts, flat, output, spans, study, tables};
 fn the_gpus_of_both_pools_are_named() {
     let shared = study(Topic::Share, "", "v=1&m=qwen3-32b&tp=2&pw=1&pg=b200&ptp=1").to_markdown(PAGE);
     assert!(
-        shared.contains("Qwen3-32B on 1 x B200 for prefill and 2 x H100 SXM for decode with vLLM"),
+        shared.contains("Qwen3-32B on 1 × B200 for prefill and 2 × H100 SXM for decode with vLLM"),
         "{shared}"
     );
 }
@@ -101,7 +101,7 @@ fn the_search_opens_a_pasted_link() {
     ] {
         let (rows, link) = pasted(text);
         assert_eq!(rows.len(), 1, "{text}");
-        assert_eq!(rows[0][0], "meta-llama/Meta-Llama-3.1-8B on 2 x H200 SXM with vLLM", "{text}");
+        assert_eq!(rows[0][0], "meta-llama/Meta-Llama-3.1-8B on 2 × H200 SXM with vLLM", "{text}");
         assert_eq!(link, "#v=1&g=h200-sxm&tp=2&c=64", "{text}");
     }
     let (rows, _) = pasted("v=1&g=nothing");

@@ -60,7 +60,7 @@ struct Cli {
     #[arg(long)]
     brute_force: bool,
     /// Searches with and without bounds, and prints how much more expensive the first result is, by what plans are ranked by:
-    /// exits with 0 up to 2 %. Prefill and decode apart, if asked for, are compared on their own.
+    /// exits with 0 up to 2 %. Disaggregated plans, if asked for, are compared separately.
     #[arg(long, conflicts_with_all = ["brute_force", "format"])]
     compare: bool,
     /// Number of search threads; all cores by default.

@@ -57,7 +57,7 @@ pub struct Cli {
     /// Uses ideal kernel times instead of learned efficiencies.
     #[arg(long)]
     pub roofline: bool,
-    /// Also simulates lower and higher loads, and finds the largest that meets the SLOs. JSON output only.
+    /// Also simulates lower and higher loads, and finds the largest that meets the limits. JSON output only.
     #[arg(long)]
     pub sweep: bool,
     /// A file of measured runs to calibrate on: reports of benchmarks, a CSV, or JSON Lines with the inputs in which each run
@@ -80,7 +80,9 @@ pub struct Cli {
     #[arg(long, help = studies(), value_parser = topic, conflicts_with = "jsonl")]
     pub study: Option<Topic>,
     /// What the study varies or explains: for layers, decode or prefill; for sweep, load, isl, osl, tp, gpu,
-    /// engine, weights, token_budget or max_seqs.
+    /// engine, weights, token_budget or max_seqs; for sensitivity, tenth, twice or half; for shape, memory or latency;
+    /// for evidence, this, loops, ranks, batches, kernels, cases or limits; for export, json, csv, markdown, citation or
+    /// runs.
     #[arg(long, default_value = "")]
     pub of: String,
     /// The page that links in a study point to.

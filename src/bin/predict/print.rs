@@ -63,7 +63,8 @@ impl Answered {
             return Some("No price is known: set one (`price`) for the cost.".into());
         }
         let [lasting, whole] = [headline.sustained_output_per_s, headline.output_per_s].map(count);
-        (lasting != whole).then(|| format!("Cost is at {lasting} tok/s, the output while requests arrive."))
+        (lasting != whole)
+            .then(|| format!("Cost is based on {lasting} tok/s, the output while requests arrive."))
     }
 
     /// A row under [`csv_head`].

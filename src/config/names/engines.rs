@@ -34,7 +34,9 @@ mod tests {
         for text in ["trtllm", "TensorRT-LLM", "tensorrt_llm", "TRT-LLM", "tensorrt", "trt"] {
             assert_eq!(named(text), Some("trtllm"), "{text}");
         }
-        for (text, id) in [("vLLM", Some("vllm")), ("SGLang", Some("sglang")), ("v", None), ("llm", None), ("", None)] {
+        for (text, id) in
+            [("vLLM", Some("vllm")), ("SGLang", Some("sglang")), ("v", None), ("llm", None), ("", None)]
+        {
             assert_eq!(named(text), id, "{text}");
         }
     }

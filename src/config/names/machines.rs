@@ -25,11 +25,11 @@ pub fn of_node(label: &str) -> Option<&'static Gpu> {
     of_machine(label).map(|(gpu, _)| gpu).or_else(named)
 }
 
-/// The GPU of a machine type, and what it has: `p5.48xlarge has 8 x H100 SXM`. `None` for other words.
+/// The GPU of a machine type, and what it has: `p5.48xlarge has 8 × H100 SXM`. `None` for other words.
 pub fn of_machine(text: &str) -> Option<(&'static Gpu, String)> {
     let (name, id, gpus) = machines().find(|(name, ..)| name.eq_ignore_ascii_case(text.trim()))?;
     let gpu = catalog().gpu(id)?;
-    Some((gpu, format!("{name} has {gpus} x {}", gpu.name)))
+    Some((gpu, format!("{name} has {gpus} × {}", gpu.name)))
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
             assert!(file["sources"][source]["url"].is_string(), "{name}");
         }
         let (gpu, said) = of_machine("P5.48xlarge").expect("a type of machine");
-        assert_eq!((&*gpu.id, &*said), ("h100-sxm", "p5.48xlarge has 8 x H100 SXM"));
+        assert_eq!((&*gpu.id, &*said), ("h100-sxm", "p5.48xlarge has 8 × H100 SXM"));
         assert!(of_machine("h100").is_none());
     }
 }

@@ -237,6 +237,7 @@ mod tests {
             ("qwen3-32b 2 B200, 20 rps", "qwen3-32b"),
             ("qwen3-8b 8 h100 10 rps", "qwen3-8b"),
             ("llama 3.3 70b 4 x H100 at 20 rps", "llama-3.3-70b-instruct"),
+            ("llama 3.3 70b 4 × H100 at 20 rps", "llama-3.3-70b-instruct"),
             ("qwen3-8b 64 sessions", "qwen3-8b"),
         ] {
             assert_eq!(model(text).0, id, "{text}");

@@ -134,7 +134,7 @@ mod tests {
     fn what_costs_nothing_is_not_compared_with_an_api() {
         let free = Plan { dollars_per_million_total: None, ..plan("one", 0.0, Some(0.91)) };
         let text = said(vec![free]);
-        assert!(text.ends_with("91 % sure to meet the limits.") && !text.contains('$'), "{text}");
+        assert!(text.ends_with("91 % likely to meet the limits.") && !text.contains('$'), "{text}");
     }
 
     #[test]

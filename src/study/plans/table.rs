@@ -20,7 +20,7 @@ pub(super) fn table(name: &str, plans: &[&Plan]) -> Block {
     let is_job = plans.iter().any(|plan| plan.job_seconds.is_some());
     let [first, then] = if is_job { ["Job takes", "Job costs"] } else { ["TTFT (P99)", "TPOT (P99)"] };
     let head =
-        ["Plan", "$/h", "$/M out", first, then, "In limits", "Sure", "Headroom", "N+1, $/h", "Compare"];
+        ["Plan", "$/h", "$/M out", first, then, "In limits", "P(limits)", "Headroom", "N+1, $/h", "Compare"];
     let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
     let places = |of: fn(&Plan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
     let hourly = places(|plan| plan.dollars_per_hour);
@@ -72,7 +72,7 @@ pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
     let mut blocks = vec![figures(plan)];
     if let Some(broken) = &plan.one_less {
         let replicas = counted(plan.replicas - 1, "replica");
-        blocks.push(Block::text(format!("With {replicas} {}.", broken.text)));
+        blocks.push(Block::text(format!("With {replicas}, {}.", broken.text)));
     }
     blocks.extend(plan.issues.iter().map(|issue| Block::text(issue.sentence())));
     let address = format!("{page}#{}", plan.link);
@@ -98,7 +98,7 @@ fn figures(plan: &Plan) -> Block {
         rate("Output", plan.output_per_s, "tok/s", WHOLE),
         rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s", WHOLE),
         rate(
-            "Output while the load lasts",
+            "Output while requests arrive",
             plan.sustained_output_per_s,
             "tok/s",
             "Without the time that the last answers take alone; cost is for this output",

@@ -60,7 +60,7 @@ fn request_line(state: State) -> AnyView {
 fn status(state: State, plans: &Finding) -> AnyView {
     let (id, text, act) = match plans.progress {
         Progress::None => ("none", String::new(), ""),
-        Progress::Due => ("due", "Searching when you stop editing".into(), ""),
+        Progress::Due => ("due", "The search starts when you stop editing".into(), ""),
         Progress::Running => ("running", settled("Searching: ", plans), "Stop"),
         Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Search again"),
         Progress::Done if plans.studied.total == 0 => ("done", String::new(), ""),

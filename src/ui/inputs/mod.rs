@@ -86,7 +86,7 @@ fn system(state: State) -> AnyView {
     .into_any()
 }
 
-/// `Qwen3-32B on 2 x H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.
+/// `Qwen3-32B on 2 × H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.
 fn in_words(form: &Form, finding: bool) -> String {
     let scenario = form.scenario();
     let workload = &scenario.workload;

@@ -42,7 +42,7 @@ fn controls(state: State) -> AnyView {
     let experts = scenario.has_experts();
     let degrees = DEGREES.into_iter().filter(|field| experts || !matches!(field, Field::Dp | Field::Ep));
     let of = |field| allowed(field, &find, &scenario);
-    let disaggregated = tick(Field::PrefillWorkers, &find, "", "all", "Try separate prefill and decode");
+    let disaggregated = tick(Field::PrefillWorkers, &find, "", "all", "Try disaggregated prefill and decode");
     let pools = row(Field::PrefillWorkers, &format!("<span class=segments>{disaggregated}</span>"));
     let most = tick(Field::Most, &find, "", "yes", "Find the largest load");
     let capacity =
@@ -210,14 +210,14 @@ fn gpus(find: &Find) -> String {
             (typed([&id, &issues], field, &gpu.id, &label, &find.number(field, &gpu.id), empty), list)
         };
         let price = gpu.dollars_per_hour.0.map_or("unknown".into(), decimal);
-        let (owned, of_owned) = number(Field::Owned, "GPUs available", "no limit");
+        let (owned, of_owned) = number(Field::Owned, "GPUs owned", "no limit");
         let (price, of_price) = number(Field::Prices, "$ per GPU-hour", &price);
         format!(
             "<div class=priced><span class=segments>{tick}</span>{owned}{price}</div>{of_owned}{of_price}"
         )
     };
     // Each box has them in its own label.
-    let head = "<div class=\"priced head\" aria-hidden=true><span>GPU</span><span>Number owned</span><span>$ per hour</span></div>";
+    let head = "<div class=\"priced head\" aria-hidden=true><span>GPU</span><span>GPUs owned</span><span>$ per hour</span></div>";
     head.to_owned() + &options::ordered_gpus().map(one).collect::<String>()
 }
 
