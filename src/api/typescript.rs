@@ -142,10 +142,10 @@ fn request() -> String {
         (format!("{}?: {{ {}}}", Field::Vary.id(), varies.concat()), "Inputs with the values to try."),
         (
             format!("{}?: Record<string, number>", Field::Owned.id()),
-            "GPUs available, by id; no others are taken.",
+            "GPUs owned, by id; no others are used, except those named in vary.",
         ),
-        (format!("{}?: number", Field::BudgetGpus.id()), "Most GPUs in a plan."),
-        (format!("{}?: number", Field::BudgetDollars.id()), "Most dollars per hour for a plan."),
+        (format!("{}?: number", Field::BudgetGpus.id()), "Maximum GPUs in a plan."),
+        (format!("{}?: number", Field::BudgetDollars.id()), "Maximum dollars per hour for a plan."),
         (
             format!(
                 "{}?: PriceTerms | Record<string, number | PriceTerms | OwnHardware>",

@@ -122,7 +122,7 @@ pub fn verdict(
     let kv_tokens = (memory.kv_tokens / f64::from(setup.parallel.dp)).floor();
     if demand.sequence_tokens > kv_tokens {
         let text = format!(
-            "Does not fit: one sequence of {} tokens needs {} of KV cache, and {} are left ({} tokens). {}{}",
+            "Does not fit: one sequence of {} tokens needs {} of KV cache, but only {} is left ({} tokens). {}{}",
             count(demand.sequence_tokens),
             sequence.print(),
             memory.kv_room.print(),
@@ -150,7 +150,7 @@ pub fn verdict(
     let spare = memory.kv_room - sequence;
     if running.is_some() && spare < memory.margin {
         let text = format!(
-            "Fits with {} to spare, within the error of {}: a start may fail.",
+            "Fits with {} to spare, within the error of {}: the engine may fail to start.",
             spare.print(),
             memory.margin.print()
         );
@@ -164,9 +164,14 @@ fn host_cache(setup: &Setup, memory: &Memory, sequence: Bytes) -> Option<Issue> 
     let host = Bytes(setup.host_gib() * GIB);
     let text = match setup.engine.scheduler.batching {
         _ if host == Bytes::ZERO => return None,
-        _ if host < sequence => format!("a session takes up to {}: less keeps none whole", sequence.print()),
+        _ if host < sequence => {
+            format!(
+                "a session takes up to {}: enter at least that, or no whole session fits",
+                sequence.print()
+            )
+        }
         Batching::PrefillFirst if host <= memory.kv_room => format!(
-            "{} does not start with less than its KV cache on the GPU, {}",
+            "{} does not start with a host cache smaller than its KV cache on the GPU, {}: enter more",
             setup.engine.name,
             memory.kv_room.print()
         ),
@@ -200,7 +205,7 @@ fn batch_verdict(
     }
     let largest = (memory.kv_tokens * prompts / demand.kv_tokens).floor();
     let text = format!(
-        "Does not fit: a batch of {} needs {} of KV cache, and {} are left. Use at most {} prompts. {}",
+        "Does not fit: a batch of {} needs {} of KV cache, but only {} is left. Use at most {} prompts. {}",
         count(prompts),
         memory.kv_needed.print(),
         memory.kv_room.print(),

@@ -131,7 +131,7 @@ export type Config = {
   model?: string | Model;
   /** GPU, by catalog id or name. */
   gpu?: string;
-  /** Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a multiple of TP x DP x PP. */
+  /** Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a multiple of TP × DP × PP. */
   gpus?: number;
   /** GPUs each layer is split over (TP). */
   tp?: number;
@@ -139,7 +139,7 @@ export type Config = {
   pp?: number;
   /** Groups of TP GPUs that run attention for their own requests and share the experts (DP). */
   dp?: number;
-  /** GPUs of a stage (TP x DP) that the experts are distributed over (EP); the rest of TP x DP shards each expert. */
+  /** GPUs of a stage (TP × DP) that the experts are distributed over (EP); each expert is sharded over the remaining TP × DP / EP GPUs. */
   ep?: number;
   /** Serving engine, by catalog id. */
   engine?: string;
@@ -159,7 +159,7 @@ export type Config = {
   shape?: string;
   /** Weighted pairs of prompt and output length to draw from, instead of fixed lengths. */
   histogram?: string;
-  /** Fraction of each prompt found in the prefix cache. Each running request counts with its own copy. */
+  /** Fraction of each prompt found in the prefix cache. KV memory is counted as if each running request had its own copy. */
   cached_share?: number;
   /** Speculative decoding: draft tokens per step and sequence. */
   drafted?: number;
@@ -195,7 +195,7 @@ export type Config = {
   message?: number;
   /** Seconds between an answer and the user's next message. */
   think_time?: number;
-  /** Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off. */
+  /** Fraction of a session's history that is served from the prefix cache while still cached; 0 turns this off. */
   history_cached?: number;
   /** Host memory per GPU for a copy of the sessions' KV cache, read back once the GPU has dropped it; 0 for none. */
   host_cache?: number;
@@ -203,7 +203,7 @@ export type Config = {
   ramp?: number;
   /** Seconds between client starts, instead of a ramp; empty for all at once. */
   stagger?: number;
-  /** Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, or 1,000 at a rate, and more until start and end are small. */
+  /** Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, or 1,000 at a rate, and more if ramp-up and drain would otherwise weigh too much. */
   requests?: number;
   /** TTFT limit (SLO), in milliseconds; empty for none. */
   slo_ttft?: number;
@@ -783,7 +783,7 @@ export type Plan = {
   link: string;
   /** The same as a JSON scenario. */
   config: Config;
-  /** Short name: `3 x B200, NVFP4, vLLM, TP 1`. */
+  /** Short name: `3 × B200, NVFP4, vLLM, TP 1`. */
   name: string;
   gpu: string;
   gpus: number;
@@ -922,11 +922,11 @@ export type PlanRequest = Config & {
     prefill_gpu?: "all" | Array<string>;
     prefill_tp?: "all" | Array<number>;
   };
-  /** GPUs available, by id; no others are taken. */
+  /** GPUs owned, by id; no others are used, except those named in vary. */
   owned?: Record<string, number>;
-  /** Most GPUs in a plan. */
+  /** Maximum GPUs in a plan. */
   budget_gpus?: number;
-  /** Most dollars per hour for a plan. */
+  /** Maximum dollars per hour for a plan. */
   budget_dollars?: number;
   /** Dollars per GPU-hour, by id, instead of the catalog's; or the terms for all. */
   prices?: PriceTerms | Record<string, number | PriceTerms | OwnHardware>;

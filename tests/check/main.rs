@@ -117,11 +117,14 @@ fn parallelism_has_to_divide() {
     let text = refusal(Field::Tp, |scenario| {
         (scenario.parallel.tp, scenario.model) = (4, model("qwen2.5-0.5b-instruct"))
     });
-    assert!(text.contains("14 attention heads") && text.contains("by 4"), "{text}");
+    assert!(text.contains("14 attention heads are not divisible by TP 4: use at most 2"), "{text}");
     let text = refusal(Field::Tp, |scenario| (scenario.parallel.tp, scenario.model) = (4, model("phi-4")));
-    assert!(text.contains("10 KV heads") && text.contains("by 4"), "{text}");
+    assert!(
+        text.contains("10 KV heads") && text.contains("by TP 4") && text.contains("use at most 2"),
+        "{text}"
+    );
     let text = refusal(Field::Pp, |scenario| (scenario.parallel.pp, scenario.gpu) = (40, "gb200".into()));
-    assert!(text.ends_with("has 32 layers"), "{text}");
+    assert!(text.ends_with("has only 32 layers: lower PP"), "{text}");
     refusal(Field::Pp, |scenario| scenario.parallel.pp = 0);
     refusal(Field::Gpus, |scenario| scenario.replicas = 0);
 }
@@ -132,7 +135,7 @@ fn blocks_of_scales_are_not_cut() {
         (scenario.parallel.tp, scenario.model) = (8, model("qwen2.5-72b-instruct"));
         scenario.weights = Some(Dtype::Fp8Block);
     });
-    assert!(text.contains("3696 MLP columns") && text.contains("128x128"), "{text}");
+    assert!(text.contains("3696 MLP columns") && text.contains("128×128"), "{text}");
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn other_makers_and_small_machines_say_what_they_lack() {
     // 121.69 GiB, of which the host holds 20.4: a share of 0.83 is the most.
     assert!(said("gb10", "vllm", 1).contains("set at most 0.83"));
     assert!(!said("gb10", "trtllm", 1).contains("set at most"));
-    assert!(said("jetson-thor-t5000", "vllm", 1).contains("not subtracted"));
+    assert!(said("jetson-thor-t5000", "vllm", 1).contains("lower the memory share"));
     // Two of them over their network ports; Jetson has none for it.
     assert!(said("gb10", "vllm", 2).contains("each DGX Spark (GB10) is a machine of its own"));
     assert!(refusal(Field::Tp, on("jetson-agx-orin-64gb", "vllm", 2)).contains("use at most 1"));

@@ -61,5 +61,5 @@ fn experts_that_do_not_divide_take_every_rank_of_a_stage() {
         scenario.prefill = Prefill::default();
         scenario.parallel.ep = 24;
     });
-    assert!(text.contains("do not divide by 24"), "{text}");
+    assert!(text.contains("are not divisible by EP 24"), "{text}");
 }

@@ -71,7 +71,8 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, parallel: Parallelism, issues:
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, parallel)));
         for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(block)) {
             let text = format!(
-                "{share} {what} per GPU over {ranks} GPUs: {block}x{block} weight blocks need a multiple of {block}"
+                "{share} {what} per GPU on {ranks} GPUs are not a multiple of {block}, as {block}×{block} weight blocks \
+                 require: use fewer GPUs per layer or another weight format"
             );
             issues.push(Issue::error(Field::Tp, text));
         }

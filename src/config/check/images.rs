@@ -64,8 +64,12 @@ fn beyond_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<I
 /// The tokens given for an image are not the `made` that the model turns every image into.
 fn unlike_made(model: &Model, workload: &Workload, made: u32) -> Option<Issue> {
     let given = workload.image_tokens.filter(|&given| given != made)?;
-    let text =
-        format!("{} turns every image into {} tokens, not {}", model.name, number(made), number(given));
+    let text = format!(
+        "{0} turns every image into {1} tokens, not {2}: enter {1} or clear the field",
+        model.name,
+        number(made),
+        number(given)
+    );
     Some(Issue::warning(Field::ImageTokens, text))
 }
 

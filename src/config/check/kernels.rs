@@ -12,7 +12,7 @@ pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Ve
         Support::UpTo(last) => format!(" ({last} was the last version that did)"),
         Support::TextEagerly => {
             let text = format!(
-                "{} launches decode steps of {} kernel by kernel: its CUDA graphs are of requests with images",
+                "{} launches decode steps of {} kernel by kernel: its CUDA graphs cover only requests with images",
                 engine.name, model.name
             );
             return issues.push(Issue::note(Field::Engine, text));

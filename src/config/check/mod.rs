@@ -53,15 +53,14 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
         if !catalog.is_served(gpu) {
-            let text =
-                format!("no engine has known kernels for {} ({:?}): choose another GPU", gpu.name, gpu.arch);
+            let text = format!("no engine has known kernels for {}: choose another GPU", gpu.name);
             issues.push(Issue::error(Field::Gpu, text));
             return None;
         }
         if !gpu.arch.is_nvidia() {
             let (measured, others) = match gpu.arch.is_amd() {
-                true => ("tuned matrix products", "attention, norms and experts"),
-                false => ("matrix products and attention", "norms and experts"),
+                true => ("tuned GEMMs", "attention, norms and experts"),
+                false => ("GEMMs and attention", "norms and experts"),
             };
             let text = format!(
                 "on {}'s architecture only {measured} were measured: {others} are extrapolated from NVIDIA's kernels",
@@ -70,7 +69,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             issues.push(Issue::warning(Field::Gpu, text));
         }
         formats::kv(kv, gpu, issues);
-        // With prefill workers, it is these that keep the histories.
+        // With prefill workers, those keep the histories.
         if !scenario.has_pools() {
             requests::host_cache(gpu, &scenario.workload, issues);
         }

@@ -12,7 +12,10 @@ pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>)
     let stage = parallel.gpus_per_stage();
     let mut refuse = |field, text: String| issues.push(Issue::error(field, text));
     if pp > model.layers() {
-        refuse(Field::Pp, format!("{pp} stages, but {} has {} layers", model.name, model.layers()));
+        refuse(
+            Field::Pp,
+            format!("{pp} stages, but {} has only {} layers: lower PP", model.name, model.layers()),
+        );
     }
     if !model.has_experts() {
         if dp > 1 {
@@ -20,11 +23,12 @@ pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>)
             refuse(Field::Dp, text);
         }
         if ep > 1 {
-            refuse(Field::Ep, format!("{} has no experts to distribute", model.name));
+            refuse(Field::Ep, format!("{} has no experts to distribute: set EP to 1", model.name));
         }
     }
     if ep > stage {
-        let text = format!("experts cannot be distributed over {ep} GPUs: a stage has {stage} (TP x DP)");
+        let text =
+            format!("experts cannot be distributed over {ep} GPUs: a stage has {stage} (TP × DP): lower EP");
         refuse(Field::Ep, text);
     }
     for blocks in &model.blocks {
@@ -36,7 +40,7 @@ pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>)
                 refuse(
                     Field::Tp,
                     format!(
-                        "the MLP's {0} columns do not divide by {tp}: {1}",
+                        "the MLP's {0} columns are not divisible by TP {tp}: {1}",
                         dense.intermediate,
                         at_most(dense.intermediate)
                     ),
@@ -45,18 +49,23 @@ pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>)
             Some(Ffn::Moe(moe)) if ep <= stage => {
                 let (experts, shards) = (moe.experts, stage / ep);
                 if !stage.is_multiple_of(ep) {
-                    refuse(Field::Ep, format!("the {stage} GPUs of a stage do not divide by {ep}"));
+                    let text = format!(
+                        "EP {ep} does not divide the {stage} GPUs of a stage (TP × DP): choose a divisor of {stage}"
+                    );
+                    refuse(Field::Ep, text);
                 } else if !experts.is_multiple_of(ep) && ep < stage {
                     // Engines fill whole ranks with redundant copies of busy experts.
                     let text = format!(
-                        "{experts} experts do not divide by {ep}: set EP to all {stage} GPUs of a stage"
+                        "{experts} experts are not divisible by EP {ep}: set EP to {stage}, all GPUs of a stage"
                     );
                     refuse(Field::Ep, text);
                 } else if ep > experts {
-                    refuse(Field::Ep, format!("{experts} experts are too few for {ep} GPUs"));
+                    refuse(Field::Ep, format!("EP {ep} exceeds the {experts} experts: lower EP"));
                 } else if !moe.intermediate.is_multiple_of(shards) {
                     let columns = moe.intermediate;
-                    let text = format!("the {columns} columns of an expert do not divide by {shards}");
+                    let text = format!(
+                        "an expert's {columns} columns are not divisible by {shards} (TP × DP / EP): lower TP or raise EP"
+                    );
                     refuse(Field::Tp, text);
                 }
             }
@@ -75,7 +84,7 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
     let mut found = Vec::new();
     let mut divides = |what: &str, heads: u32| {
         if !heads.is_multiple_of(tp) {
-            found.push(format!("{heads} {what} do not divide by {tp}: {}", at_most(heads)));
+            found.push(format!("{heads} {what} are not divisible by TP {tp}: {}", at_most(heads)));
         }
     };
     match attention {
@@ -83,7 +92,11 @@ fn heads(attention: &Attention, tp: u32) -> Vec<String> {
             divides("attention heads", gqa.heads);
             // KV heads are sharded, or replicated on the ranks that share one.
             if !gqa.kv_heads.is_multiple_of(tp) && !tp.is_multiple_of(gqa.kv_heads) {
-                found.push(format!("{} KV heads neither divide by {tp} nor divide it", gqa.kv_heads));
+                found.push(format!(
+                    "{} KV heads are neither divisible by TP {tp} nor a divisor of it: {}",
+                    gqa.kv_heads,
+                    at_most(gqa.kv_heads)
+                ));
             }
         }
         Attention::Mla(mla) => divides("attention heads", mla.heads),

@@ -56,7 +56,8 @@ fn shared_memory(share: f64, of: MemoryShareOf, gpu: &Gpu) -> Option<Issue> {
     let (name, total) = (&gpu.name, gpu.memory().ok()?);
     let text = match host {
         None => format!(
-            "{name} shares its memory with the host, whose part ({reason}) is not subtracted: choose the share by it"
+            "{name} shares its memory with the host, and the host's part is unknown ({reason}): lower the memory share \
+             to leave room for it"
         ),
         Some(host) => {
             let held = Bytes(*host).print();
@@ -66,7 +67,7 @@ fn shared_memory(share: f64, of: MemoryShareOf, gpu: &Gpu) -> Option<Issue> {
                 return Some(Issue::note(Field::MemoryShare, text));
             }
             format!(
-                "{text}: set at most {}, with which it is predicted; with more the engine does not start",
+                "{text}. The engine does not start with a larger share than {0}, so {0} is predicted: set at most {0}",
                 decimal(most)
             )
         }
@@ -98,7 +99,7 @@ fn sequences_in_budget(
         return Some(token_budget);
     }
     let text = format!(
-        "{} sequences do not fit into a step of {} tokens: each takes at least one",
+        "{} sequences need at least one token each, but a step has {}: lower the sequences or raise the token budget",
         count(f64::from(max_seqs)),
         count(f64::from(token_budget))
     );

@@ -119,7 +119,7 @@ pub fn fits_context(workload: &Workload, model: &Model, issues: &mut Vec<Issue>)
         issues.push(Issue::error(Field::Turns, text));
     } else if tokens > u64::from(model.max_context) {
         let text = format!(
-            "prompt and output of {} + {} = {} tokens exceed the context of {}, {}: shorten one of them",
+            "prompt and output of {} + {} = {} tokens exceed {}'s context of {} tokens: shorten one of them",
             count(f64::from(longest)),
             count(f64::from(osl)),
             count(tokens as f64),
@@ -157,7 +157,7 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         let ranks = setup.replicas.saturating_mul(setup.parallel.dp).max(1);
         let beside = (budget - longest.min(budget)) / setup.tokens_verified();
         let room = |sequences: u32| longest.saturating_add(sequences.saturating_mul(setup.tokens_verified()));
-        // However many a rate keeps running, one prompt at a time is never meant.
+        // How many run at a rate is not known yet; assume at least one other.
         let others = match setup.workload.load {
             Load::Batch(_) => 0,
             load if load.is_rate() => 1,
@@ -167,9 +167,9 @@ pub fn fits_budget(requests: &[(u32, u32)], setup: &Setup, issues: &mut Vec<Issu
         if beside < others {
             let needed = if setup.workload.load.is_rate() { setup.max_seqs } else { others };
             let text = format!(
-                "a prompt of {} tokens fits a step of {} only beside {} in decode. Set the token budget to at least {}",
-                whole(longest),
+                "in a step of {} tokens, a prompt of {} leaves room for {} in decode. Set the token budget to at least {}",
                 whole(budget),
+                whole(longest),
                 match beside {
                     0 => "no other requests".into(),
                     1 => "at most one other".into(),

@@ -241,8 +241,10 @@ impl Rest {
                 }
             }
             Some(ranks) => {
-                let text =
-                    format!("{} GPUs do not divide into {ranks} ranks of attention", scenario.parallel.tp);
+                let text = format!(
+                    "{} GPUs (TP) are not divisible by {ranks} attention DP ranks: change one of them",
+                    scenario.parallel.tp
+                );
                 self.issues.push(Issue::error(Field::Dp, text));
             }
         }

@@ -41,7 +41,10 @@ impl Rest {
                 }
             }
             _ if manifest.gpus.len() > 1 => {
-                let text = format!("the nodes are of {}: leave one of them", manifest.gpus.join(" and "));
+                let text = format!(
+                    "the manifest selects nodes with {}: keep one of them",
+                    manifest.gpus.join(" and ")
+                );
                 self.issues.push(Issue::error(Field::Gpu, text));
             }
             // The form shows it, and what is wrong with it.
@@ -118,7 +121,7 @@ impl Rest {
             if of_sessions {
                 workload.turns.history_cached = 0.0;
             }
-            let text = "the command turns the prefix cache off: nothing of a prompt is found in it";
+            let text = "the command turns the prefix cache off: no part of a prompt is cached";
             self.issues.push(Issue::note(Field::CachedShare, text));
         }
         if !finds && given.iter().any(|flag| flag.name == "enable_prefix_caching") && is_on == Some(true) {

@@ -55,7 +55,7 @@ inputs! {
         .at(Gpu, 0).text(text!(Id, values::gpu, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
         "Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a \
-        multiple of TP x DP x PP.").at(Gpu, 1)
+        multiple of TP × DP × PP.").at(Gpu, 1)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
         .text(LinkText {
             kind: InputKind::Whole,
@@ -70,8 +70,8 @@ inputs! {
         "Groups of TP GPUs that run attention for their own requests and share the experts (DP).").at(Layout, 2)
         .when(Scenario::has_experts).number(held!(parallel.dp, DEGREE.unit("groups"))),
     Ep = row("ep", "Expert parallel",
-        "GPUs of a stage (TP x DP) that the experts are distributed over (EP); the rest of TP x DP shards each \
-        expert.").at(Layout, 3)
+        "GPUs of a stage (TP × DP) that the experts are distributed over (EP); each expert is sharded over the \
+        remaining TP × DP / EP GPUs.").at(Layout, 3)
         .when(Scenario::has_experts).number(held!(parallel.ep, EXPERT_RANKS)),
     Engine = row("e", "Engine", "Serving engine, by catalog id.")
         .at(Engine, 0).text(text!(Id, values::id, scenario.engine, String::clone)),
@@ -109,7 +109,7 @@ inputs! {
     Histogram = row("hl", "Length histogram",
         "Weighted pairs of prompt and output length to draw from, instead of fixed lengths.").later()
         .text(text!(Histogram, values::histogram, scenario.workload.histogram or none, values::show_histogram)),
-    CachedShare = row("pc", "Prefix cache", "Fraction of each prompt found in the prefix cache. Each running request counts with its own copy.")
+    CachedShare = row("pc", "Prefix cache", "Fraction of each prompt found in the prefix cache. KV memory is counted as if each running request had its own copy.")
         .at(Requests, 30).later()
         .number(held!(workload.cached_share, real(0.0, 1.0, SHARES).unit("of prompts"))),
     Drafted = row("sd", "Drafted", "Speculative decoding: draft tokens per step and sequence.").at(Requests, 31).later()
@@ -170,7 +170,7 @@ inputs! {
         .at(Requests, 18).later().when(has_sessions)
         .number(held!(workload.turns.think_s, real(0.0, 3_600.0, Even { low: 0.0, high: 60.0, step: 1.0 }).unit("s"))),
     HistoryCached = row("hc", "History cached",
-        "Fraction of a session's history that the prefix cache may serve while it holds it; 0 if it is off.")
+        "Fraction of a session's history that is served from the prefix cache while still cached; 0 turns this off.")
         .at(Requests, 19).later().when(has_sessions)
         .number(held!(workload.turns.history_cached, real(0.0, 1.0, SHARES).unit("of history"))),
     HostCache = row("hm", "Host cache",
@@ -182,7 +182,7 @@ inputs! {
         "Seconds between client starts, instead of a ramp; empty for all at once.")),
     Requests = row("np", "Requests",
         "Requests in the simulated run (`--num-prompts`), in whole sessions. Empty: ten per client but at least 100, \
-        or 1,000 at a rate, and more until start and end are small.").at(Requests, 23).later()
+        or 1,000 at a rate, and more if ramp-up and drain would otherwise weigh too much.").at(Requests, 23).later()
         .when(|scenario| !matches!(scenario.workload.load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_)))
         .number(held!(workload.requests,
             whole(1.0, 100_000.0, Quarters { low: 16, high: 16_384 }).unit("in all").optional())),
@@ -212,7 +212,7 @@ inputs! {
     TokenBudget = row("tb", "Token budget", "Tokens that one engine step may process, on each rank of attention DP.").at(Engine, 1)
         .number(held!(overrides.token_budget,
             whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|scheduler, gpu, ranks| scheduler.limits_on(gpu, ranks).0.0))),
-    MaxSeqs = row("ms", "Sequences", "Sequences the engine runs at once, on each rank of attention DP.").at(Engine, 2)
+    MaxSeqs = row("ms", "Max sequences", "Sequences the engine runs at once, on each rank of attention DP.").at(Engine, 2)
         .number(held!(overrides.max_seqs,
             whole(1.0, 65_536.0, SIZES).unit("at most").or(|scheduler, gpu, ranks| scheduler.limits_on(gpu, ranks).1.0))),
     MemoryShare = row("mem", "Memory share", "Fraction of GPU memory the engine may use.").at(Engine, 3)
@@ -302,7 +302,7 @@ inputs! {
     Data = row("d", "Release", "Release of data and weights the link was made with.")
         .aside().text(text!(Id, values::id, Some(data_release), String::clone)),
     Trace = named("Trace"),
-    /// What a search may vary, as the next are: no part of the scenario, but issues refer to them.
+    /// Inputs of a search, here to Plans: not part of the scenario, but issues refer to them.
     Vary = row("f", "Find",
         "Opens the page in Find, with what the search may vary: `all`, or names and values as in a plan request \
         (plan.md). The search then chooses GPUs, engine, formats and layout.")
@@ -311,7 +311,7 @@ inputs! {
     BudgetGpus = named("Max GPUs"),
     BudgetDollars = named("Max $ per hour"),
     Prices = named("Prices"),
-    Most = named("Most load"),
+    Most = named("Largest load"),
     Day = named("Daily load"),
     Plans = named("Plans"),
     Measured = row("me", "Measurement",

@@ -32,7 +32,9 @@ impl Draft {
         if let Some(replicas) = gpus.checked_div(replica) {
             scenario.replicas = replicas;
             if replicas * replica != gpus {
-                let text = format!("{gpus} GPUs do not divide into replicas of {replica} (TP x DP x PP)");
+                let text = format!(
+                    "{gpus} GPUs cannot be split into replicas of {replica} (TP × DP × PP): use a multiple of {replica}"
+                );
                 issues.push(Issue::error(Field::Gpus, text).with_given(gpus.to_string()));
             }
         }

@@ -123,7 +123,8 @@ fn observe<E>(
         return Ok(None);
     }
     let Some(learned) = runner(&plan, &efficiencies).filter(|runner| runner.calibration.is_some()) else {
-        let reason = "only simulated loads of one pool that fit in memory can calibrate";
+        let reason =
+            "a run calibrates only if it fits in memory and is neither a static batch nor disaggregated";
         return Ok(Some(Err(reason.into())));
     };
     let ideal =
