@@ -60,7 +60,7 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
     bars.retain(|bar| bar.sum() > 0.0);
     let [compute, memory, links, launch] = pass.by_resource().map(|(_, share)| percent(share));
     let words = format!(
-        "Bound by compute {compute}, by memory bandwidth {memory}, by interconnect {links}, by launches and the host {launch}."
+        "Bound by compute {compute}, by memory bandwidth {memory}, by links {links}, by launches and the host {launch}."
     );
     let name = format!("{} by part and resource", words::phase(pass.phase));
     drawn(&name, &["Compute", "Memory", "Links", "Launch and host"], Hues::Resources, bars, &words)
@@ -83,10 +83,10 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
     }
     let words = kernels.first().map_or_else(String::new, |first| {
         let (time, reached) = (first.total().print(), percent(first.efficiency));
-        format!("{} takes {time} and reaches {reached} of its textbook roofline.", first.name)
+        format!("{} takes {time} and reaches {reached} of its roofline.", first.name)
     });
     let name = format!("{} by kernel", words::phase(pass.phase));
-    let legend = ["Textbook roofline", "Tile and wave quantisation", "Below the ceiling"];
+    let legend = ["Roofline", "Tile and wave quantisation", "Below the ceiling"];
     drawn(&name, &legend, Hues::Parts, bars, &words)
 }
 
@@ -115,7 +115,7 @@ fn headroom(pass: &PassReport) -> String {
     let mut text =
         format!("With every kernel at its ceiling, a {phase} step would take {}", at_ceiling.print());
     if at_ceiling.0 > at_roofline.0 * DISTINCT {
-        text += &format!("; at the textbook roofline, {}", at_roofline.print());
+        text += &format!("; at the roofline, {}", at_roofline.print());
     }
     text + "."
 }

@@ -68,7 +68,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
             scenario.prefill = Prefill { workers, parallel: base.parallel, ..Prefill::default() };
         });
         if setup.keeps_histories() && setup.host_gib() == 0.0 && setup.gpu.host_bandwidth().is_ok() {
-            add("256 GiB of host memory per GPU for histories".into(), &|scenario| {
+            add("256 GiB host cache per GPU".into(), &|scenario| {
                 scenario.workload.turns.host_gib = 256.0;
             });
         }
@@ -208,7 +208,9 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     let meets = |case: &&Case| case.meets_limits() != Some(false);
     let best = better::recommended(own, answered.iter().copied());
     let (what, rest) = match best {
-        Some(_) => ("Cheapest single change", ". Changes of the load, and pools, are left out."),
+        Some(_) => {
+            ("Cheapest single change", ". Changes to the load and disaggregated layouts are left out.")
+        }
         None => ("A change", "."),
     };
     let advice = match best.or_else(|| answered.iter().copied().find(meets)) {

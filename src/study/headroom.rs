@@ -68,8 +68,8 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
         return "No kernel is slower than its ceiling.".into();
     };
     format!(
-        "Tune first: {}. At its ceiling, set by its work, tiles and waves, a step would take {} instead of {}: {} \
-        less.",
+        "Tune first: {}. With this kernel at its ceiling (its work, tiles and waves alone), a step would take {} \
+        instead of {}: {} less.",
         kernel.name,
         (pass.time - *saved).print(),
         pass.time.print(),
@@ -88,7 +88,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         "Fastest elsewhere",
         "Of the step",
         "Ceiling set by",
-        "Time is",
+        "Source",
     ];
     let phase = pass.phase.id();
     let cells = |now: Seconds, saved: Seconds| {

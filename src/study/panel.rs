@@ -35,7 +35,7 @@ pub const TABS: [View; 5] = [
             (Panel::Study(Topic::Breakdown), "Time"),
             (Panel::Roofline, "Roofline"),
             (Panel::Study(Topic::Layers), "Layers"),
-            (Panel::Study(Topic::Headroom), "Headroom"),
+            (Panel::Study(Topic::Headroom), "Tuning"),
             (Panel::Study(Topic::Sensitivity), "Hardware"),
             (Panel::Study(Topic::Explain), "Formulas"),
         ],

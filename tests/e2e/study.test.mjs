@@ -169,7 +169,7 @@ pageTest("a number and a kernel open their formula", {}, async ({ page, open }) 
   assert.match(await fold.textContent(), /A decode step of about the run's mean batch takes/);
   await showPanel(page, "roofline");
   await page.locator("[data-testid=kernels-decode] [data-kernel=gate_up_proj] button").click();
-  await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "At its ceiling, the step would take" }).waitFor();
+  await page.locator("details[id^=fold-kernel-decode-][open]").filter({ hasText: "With this kernel at its ceiling, the step would take" }).waitFor();
   // It stays open when the form changes.
   await page.getByTestId("isl").fill("512");
   await settled(page);
@@ -360,7 +360,7 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await studied(page);
   await page.keyboard.press("Control+k");
   await words.fill(`${page.url().split("#")[0]}#v=1&g=b200&osl=77`);
-  await page.locator("#found a", { hasText: "on 1 x B200 with vLLM" }).waitFor();
+  await page.locator("#found a", { hasText: "on 1 × B200 with vLLM" }).waitFor();
   await page.keyboard.press("Enter");
   await fragmentHolds(page, { g: "b200", osl: "77" });
   await page.keyboard.press("Control+k");

@@ -56,7 +56,7 @@ fn sentence(phase: &str, point: &KernelPoint) -> String {
     let bound = match point.limit {
         Resource::Compute => "compute-bound",
         Resource::Memory => "memory-bound",
-        Resource::Network => "bound by the interconnect",
+        Resource::Network => "bound by links",
         Resource::Launch => "launch-bound",
     };
     format!(

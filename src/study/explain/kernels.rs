@@ -57,10 +57,10 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
         row("Waves", format!("{}, the last {filled} full", count(schedule.waves as f64)));
         row("Padded work / useful work", ratio(schedule.padding).to_string());
     }
-    row("Textbook roofline", kernel.roofline.print().to_string());
+    row("Roofline", kernel.roofline.print().to_string());
     row("Ceiling with tile and wave quantisation", kernel.ceiling.print().to_string());
     row("Predicted", kernel.time.print().to_string());
-    row("Efficiency: textbook roofline / predicted", percent(kernel.efficiency).to_string());
+    row("Efficiency: roofline / predicted", percent(kernel.efficiency).to_string());
     if let Some([low, high]) = kernel.bounds {
         row("80 % of measurements lie in", format!("{} to {}", low.print(), high.print()));
     }
@@ -83,7 +83,7 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
         return "At its ceiling it would save less than 0.5 % of the step.".into();
     }
     let text = format!(
-        "At its ceiling, the step would take {} instead of {}",
+        "With this kernel at its ceiling, the step would take {} instead of {}",
         (pass.time - saved).print(),
         pass.time.print()
     );

@@ -54,7 +54,7 @@ fn ttft(
     if let Some(pass) = prefill.filter(|_| images > Seconds::ZERO) {
         blocks.push(Block::text(format!(
             "Before the first tokens of a prompt the vision encoder runs over {} × {} image tokens: {}, and {} with every \
-             kernel at the textbook roofline. No measured run has images, so nothing calibrates it.",
+             kernel at the roofline. No measured run has images, so nothing calibrates it.",
             pass.sequences * u64::from(workload.images),
             count(f64::from(setup.image_tokens)),
             images.print(),
@@ -125,9 +125,14 @@ fn tpot(
     if drafted > 0 {
         lines.push(format!(
             "Speculative decoding: each step verifies {} draft tokens per sequence along with its newest token; {} are \
-             accepted on average. The drafting itself is not counted.",
+             accepted on average.{}",
             count(f64::from(drafted)),
             decimal(workload.drafts.accepted),
+            // An MTP layer's passes are among the step's kernels.
+            match setup.drafting_layer() {
+                Some(_) => "",
+                None => " The draft model's own time is not counted.",
+            },
         ));
     }
     if let Some((pass, factor)) = decode {
@@ -202,7 +207,7 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
 fn cost(setup: &Setup, headline: &Headline) -> Option<Block> {
     let (cost, price) = (headline.dollars_per_million?, setup.price?);
     let text = format!(
-        "Price × GPUs / 3600 s / output while the load lasts = {} per hour × {} / 3600 s / {} tok/s = {} per million output \
+        "Price × GPUs / 3600 s / output while requests arrive = {} per hour × {} / 3600 s / {} tok/s = {} per million output \
          tokens. The price is an on-demand list price, with its source in the catalog, unless you set one.",
         Dollars(price).print(),
         decimal(gpus(setup)),

@@ -28,13 +28,13 @@ const COLUMNS: [(&str, &str, bool); 12] = [
     ("Kernel", "Name in a profile of the engine", false),
     ("Time", "All launches together", true),
     ("Share of time", "Share of the step's time", true),
-    ("Limit", "The resource that bounds its ideal time", false),
-    ("Efficiency", "Share of the textbook roofline's speed reached", true),
+    ("Bound by", "The resource that bounds its ideal time", false),
+    ("Efficiency", "Share of the roofline's speed reached", true),
     ("Launches", "Launches per step, and the time of each", true),
     ("FLOPs", "One launch", true),
     ("Bytes", "Operands and results of one launch, each once", true),
     ("FLOP/B past L2", "Arithmetic intensity: FLOPs per byte that the L2 cache cannot hold", true),
-    ("From", "Source of the time", false),
+    ("Source", "Source of the time", false),
     ("Part", "Part of the model", false),
     ("Shape", "Shape of one launch", false),
 ];
@@ -107,8 +107,8 @@ fn row(kernel: KernelRow) -> AnyView {
     };
     // The columns after time and share.
     let cells = cells.into_iter().zip(&COLUMNS[3..]).map(|(text, (column, _, number))| {
-        let title = (*column == "From").then(|| help.clone());
-        let swatch = (*column == "Limit").then(|| {
+        let title = (*column == "Source").then(|| help.clone());
+        let swatch = (*column == "Bound by").then(|| {
             view! { <i class=format!("swatch {}", resource(&text)) aria-hidden="true"></i> }
         });
         view! { <td class=if *number { "n" } else { "" } title=title>{swatch}{text}</td> }

@@ -57,12 +57,12 @@ pub fn LoadsView() -> impl IntoView {
 
 fn progress_text(progress: Progress, curve: Option<&Swept>) -> String {
     match (progress, curve) {
-        (Progress::Due | Progress::None, _) => "Run after the answer".into(),
+        (Progress::Due | Progress::None, _) => "Runs after the answer".into(),
         (Progress::Running, Some(curve)) => format!("{} of {}", curve.done, curve.total),
         (Progress::Running, None) => "Running".into(),
         (Progress::Stopped, _) => "Stopped".into(),
         (Progress::Done, curve) => {
-            curve.map_or_else(String::new, |curve| format!("{} loads run", curve.done))
+            curve.map_or_else(String::new, |curve| format!("{} loads simulated", curve.done))
         }
     }
 }

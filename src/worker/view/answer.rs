@@ -134,7 +134,8 @@ fn no_price() -> Reading {
     Reading { id: "cost".into(), value: f64::NAN, number: "–".into(), spread, ..Reading::default() }
 }
 
-/// The output that cost is for, where that of the whole run is another: at a rate the last answers take longer.
+/// The output rate that cost is based on, if it differs from the whole run's: at a rate, the last answers finish after
+/// arrivals stop.
 fn lasting(headline: &Headline) -> String {
     let [lasting, whole] = [headline.sustained_output_per_s, headline.output_per_s].map(count);
     if lasting == whole { String::new() } else { format!("at {lasting} tok/s while requests arrive") }
@@ -145,7 +146,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
     let Some(Calibrated { support, physics, without_own, .. }) = &report.calibrated else {
         let why = match (&report.basis, &report.headline, &setup.prefill) {
             (Basis::Roofline, ..) | (_, None, _) => return None,
-            (.., Some(_)) => "no measured run with workers for prefill and for decode stands behind it",
+            (.., Some(_)) => "disaggregated serving is not calibrated on measured runs",
             _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
             _ => "the calibration gives none for these models",
         };

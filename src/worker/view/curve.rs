@@ -33,7 +33,7 @@ pub fn curve(setup: &Setup, measured: &Beside<'_>, sweep: &Sweep, over: bool) ->
     let time = |value: f64| Seconds(value).print().to_string();
     let rows = points.iter().map(|point| {
         let tpot = |of: fn(&Stats) -> f64| point.tpot.as_ref().map_or("–".into(), |tpot| time(of(tpot)));
-        let load = if point.saturated { count(point.load) + ", too many" } else { count(point.load) };
+        let load = if point.saturated { count(point.load) + ", over capacity" } else { count(point.load) };
         let (mean, p99) = (tpot(|tpot| tpot.mean), tpot(|tpot| tpot.p99));
         let output = count(round(point.output_per_s));
         Row::texts([load, time(point.ttft.mean), time(point.ttft.p99), mean, p99, output])
