@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn engines_are_left_out_by_any_name() {
         for name in ["TensorRT-LLM", "trt-llm", "tensorrt", "trtllm"] {
-            assert_eq!(link(&format!("20 rps without {name}")), "v=1&r=20&f=e~vllm,sglang", "{name}");
+            assert_eq!(link(&format!("20 rps without {name}")), "v=1&r=20&f=engine~vllm,sglang", "{name}");
         }
     }
 
