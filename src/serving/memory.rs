@@ -209,11 +209,8 @@ fn recurrent(state: f64, channels: u32, taps: u32, setup: &Setup) -> f64 {
 /// States that engines reserve for a sequence: one after each token verified (vLLM's `num_speculative_blocks`), beside the sequence's own
 /// where the accepted one is copied (SGLang's `intermediate_ssm`).
 fn states_kept(setup: &Setup) -> f64 {
-    match (setup.workload.drafts.drafted, setup.engine.copies_states) {
-        (0, _) => 1.0,
-        (_, StateCopies::Verified) => 1.0 + f64::from(setup.tokens_verified()),
-        _ => f64::from(setup.tokens_verified()),
-    }
+    let copied = setup.workload.drafts.drafted > 0 && setup.engine.copies_states == StateCopies::Verified;
+    f64::from(setup.tokens_verified() + u32::from(copied))
 }
 
 /// Peak activations: of a step's widest layer or the sampling after it, plus library workspaces.

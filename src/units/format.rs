@@ -61,14 +61,11 @@ fn digits(value: f64) -> String {
         s if s >= 9.995 => 1,
         s if s >= 0.9995 => 2,
         s if s >= 0.0005 => 3,
-        s => (-s.log10().floor()).min(MOST_PLACES) as usize,
+        s => (-s.log10().floor() as usize).min(DIGITS),
     };
     let text = fixed(value, places);
     if size >= 10_000.0 { group(&text) } else { text }
 }
-
-/// Nothing measured is smaller.
-const MOST_PLACES: f64 = 12.0;
 
 /// Separates groups of three digits by thin spaces.
 fn group(text: &str) -> String {

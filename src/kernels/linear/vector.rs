@@ -1,6 +1,6 @@
 //! The feature vector of linear attention: convolutions, and the gated delta rule.
 
-use super::{BF16_BYTES, CausalConv, DeltaRule, F32_BYTES, constants, states_written, totals};
+use super::{BF16_BYTES, CausalConv, DeltaRule, F32_BYTES, constants, totals};
 use crate::config::kernels::{Caller, KernelId, LinearKernel};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
@@ -97,16 +97,13 @@ impl Stateful {
         if kernel == LinearKernel::Own && caller.is_none() {
             return Ok(None);
         }
-        let written = states_written(sequences, phase);
-        let (mut sequences, mut tokens) = totals(sequences);
+        let (sequences, tokens) = totals(sequences);
         if tokens <= 0.0 {
             return Ok(None);
         }
         // Decode was measured with one token a sequence: drafts are as many sequences as read and write the same states.
-        if phase == Phase::Decode {
-            sequences = (sequences + written) / 2.0;
-            tokens = sequences;
-        }
+        let moving = (sequences + tokens) / 2.0;
+        let (sequences, tokens) = phase.choose((sequences, tokens), (moving, moving));
         let device = DeviceSpec::new(gpu, Family::LinearAttention)?;
         let count = call.count(gpu)?;
         Ok(Some(Self {

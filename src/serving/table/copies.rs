@@ -11,7 +11,7 @@ use crate::units::{Bytes, Seconds};
 pub(super) struct Copies {
     /// Per decoding sequence.
     each: Seconds,
-    /// Or only in steps with prompts.
+    /// Otherwise only beside prompts.
     in_every_step: bool,
 }
 
