@@ -114,7 +114,7 @@ def main():
     # With more, queues hide what the host does.
     arguments.add_argument("--clients", type=int, default=256, help="fits runs of at most so many clients")
     arguments.add_argument("--every", type=int, default=1, help="fits every so many-th run only")
-    arguments.add_argument("--evaluate", default=str(ROOT / "target/tools/evaluate"))
+    arguments.add_argument("--evaluate", default=str(ROOT / "target/release/evaluate"))
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         evaluate = Evaluate(chosen.evaluate, folder)

@@ -168,7 +168,7 @@ def report_served(cases):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
-    parser.add_argument("--exporter", default=str(ROOT / "target/tools/export_features"))
+    parser.add_argument("--exporter", default=str(ROOT / "target/release/export_features"))
     options = parser.parse_args()
     gpus = catalog()
     report_kernels(kernels(options.exporter, options.data), gpus)
