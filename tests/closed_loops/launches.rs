@@ -34,11 +34,6 @@ fn case(what: &str, day: &str, image: &str, labels: [u32; 4], load: [u32; 3]) ->
     }
 }
 
-/// A case in which only model, precision, GPU and engine matter.
-fn plain(what: &str) -> ServedCase {
-    case(what, "", "", [1; 4], [1; 3])
-}
-
 const DSR1_TRT: &str = "deepseek-ai/DeepSeek-R1 nvfp4 b200 trtllm";
 
 #[derive(serde::Deserialize)]
@@ -84,7 +79,7 @@ fn deepseek_on_tensorrt_llm_took_one_prompt_a_step_before_january() {
     assert_eq!(old.token_budget, 1152);
     assert!(!old.chunked);
     assert_eq!(old.memory_share, Some(0.8));
-    assert_eq!((old.kv(&run), old.moe.as_deref()), (Dtype::Fp8, Some("trtllm")));
+    assert_eq!((old.kv(Dtype::Nvfp4), old.moe.as_deref()), (Dtype::Fp8, Some("trtllm")));
     assert_eq!(old.requests(64), 640);
     let long = launch(&case(DSR1_TRT, "2025-12-15", "1.1.0rc2.post2", [4, 4, 4, 1], [8192, 1024, 64]));
     assert_eq!(long.token_budget, 8320);
@@ -160,10 +155,7 @@ fn sglang_looks_at_new_requests_now_and_then() {
     let h200 =
         found("deepseek-ai/DeepSeek-R1 fp8 h200-sxm sglang", "2026-03-25", "v0.5.9-cu130", 8, 1024, 64);
     assert_eq!((h200.receive_interval, h200.max_seqs), (1, Some(512)));
-    assert_eq!(
-        (h200.kv(&plain("m fp8 g sglang")), h200.attention.as_deref()),
-        (Dtype::Bf16, Some("flashinfer"))
-    );
+    assert_eq!((h200.kv(Dtype::Fp8Block), h200.attention.as_deref()), (Dtype::Bf16, Some("flashinfer")));
     let glm = found("zai-org/GLM-5 fp8 h200-sxm sglang", "2026-04-01", "glm5-hopper", 8, 1024, 64);
     assert_eq!((glm.token_budget, glm.max_seqs), (8192, None));
     assert_eq!(glm.graph_batch, 512);
@@ -223,7 +215,7 @@ fn vllm_budgets_follow_the_prompt_from_april() {
     let budget = |isl| {
         // The day of the change: the image tells which side.
         let found = launch(&case(b200, "2026-04-03", "v0.19.0-cu130", [4, 4, 1, 1], [isl, 1024, 16]));
-        assert_eq!((found.kv(&plain("m fp8 g vllm")), found.kv_block_tokens), (Dtype::Fp8, Some(32)));
+        assert_eq!((found.kv(Dtype::Fp8), found.kv_block_tokens), (Dtype::Fp8, Some(32)));
         assert_eq!((found.max_seqs, found.graph_batch), (Some(1024), 2048));
         assert_eq!(found.layout.ep, 1);
         found.token_budget
@@ -235,7 +227,7 @@ fn vllm_budgets_follow_the_prompt_from_april() {
     let kimi = "moonshotai/Kimi-K2.5 int4_wo h200-sxm vllm";
     let kimi = launch(&case(kimi, "2026-03-02", "v0.16.0", [8, 8, 1, 1], [1024, 1024, 16]));
     assert_eq!((kimi.max_seqs, kimi.graph_batch), (Some(16), 32));
-    assert_eq!((kimi.memory_share, kimi.kv(&plain("m int4_wo g vllm"))), (Some(0.95), Dtype::Bf16));
+    assert_eq!((kimi.memory_share, kimi.kv(Dtype::Int4)), (Some(0.95), Dtype::Bf16));
 }
 
 #[test]
@@ -317,14 +309,12 @@ fn copies_of_the_scripts_runs_are_launched_as_they_were() {
 
 #[test]
 fn a_cache_left_to_the_engine_is_in_fp8_where_the_checkpoint_has_scales() {
-    let kv = |what: &str, experts: Option<&str>| {
-        let case = case(what, "2026-04-30", "", [8, 8, 1, 1], [1024, 1024, 16]);
-        let case = ServedCase { moe_precision: experts.map(str::to_owned), ..case };
-        launch(&case).kv(&case)
+    let kv = |what: &str, weights| {
+        launch(&case(what, "2026-04-30", "", [8, 8, 1, 1], [1024, 1024, 16])).kv(weights)
     };
-    assert_eq!(kv("a/b nvfp4 b200 trtllm", None), Dtype::Fp8);
-    assert_eq!(kv("a/b fp8 b200 trtllm", Some("fp8")), Dtype::Fp8);
-    assert_eq!(kv("a/b fp8 b200 trtllm", Some("fp8_block")), Dtype::Bf16);
-    assert_eq!(kv("a/b bf16 b200 trtllm", None), Dtype::Bf16);
-    assert_eq!(kv("a/b nvfp4 b200 sglang", None), Dtype::Bf16);
+    assert_eq!(kv("a/b nvfp4 b200 trtllm", Dtype::Nvfp4), Dtype::Fp8);
+    assert_eq!(kv("a/b fp8 b200 trtllm", Dtype::Fp8), Dtype::Fp8);
+    assert_eq!(kv("a/b fp8 b200 trtllm", Dtype::Fp8Block), Dtype::Bf16);
+    assert_eq!(kv("a/b bf16 b200 trtllm", Dtype::Bf16), Dtype::Bf16);
+    assert_eq!(kv("a/b nvfp4 b200 sglang", Dtype::Nvfp4), Dtype::Bf16);
 }

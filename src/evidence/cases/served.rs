@@ -4,8 +4,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::config::Version;
+use super::dtype;
 use crate::config::ids::ids;
+use crate::config::names::Resolved;
+use crate::config::{Dtype, Version};
 use crate::evidence::compared::{Compared, Metric, Times};
 
 /// How the requests of a run were sent.
@@ -125,6 +127,23 @@ impl ServedCase {
             concurrency: Some(self.concurrency),
             measured: self.measured,
             ..super::compared([&self.id, &self.model, &self.engine, &self.gpu, &self.source])
+        }
+    }
+
+    /// The checkpoint's format: that of its name, or else the source's label. Sources give FP8 checkpoints the same label
+    /// whatever their scales, and label 4-bit integers by their use.
+    ///
+    /// # Errors
+    /// A label that is no format.
+    pub fn weights(&self, named: &Resolved) -> Result<Dtype, String> {
+        let of_experts = self.moe_precision.as_deref();
+        let scaled_by_block = match named.weights {
+            Some(weights) => weights == Dtype::Fp8Block,
+            None => named.model.weights == Dtype::Fp8Block,
+        };
+        match self.precision.as_str() {
+            "fp8" if of_experts == Some("fp8_block") || scaled_by_block => Ok(Dtype::Fp8Block),
+            other => dtype(other),
         }
     }
 

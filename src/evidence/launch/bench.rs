@@ -1,6 +1,6 @@
 //! The engine settings that `trtllm-bench` works out for a data set (`tensorrt_llm/bench/build/tuning.py`).
 
-use super::{KvCache, LaunchSettings};
+use super::LaunchSettings;
 pub(crate) use crate::config::catalog::numbers::launches::constants;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Gpu, Model};
@@ -14,7 +14,8 @@ pub(super) fn engine_settings(
     case: &ServedCase,
     gpu: &Gpu,
 ) -> Result<(), String> {
-    let found = model(&case.model)?.model;
+    let resolved = model(&case.model)?;
+    let found = resolved.model;
     let memory = gpu.memory()?.0 / GIB;
     let (tp, pp) = (f64::from(case.tp), f64::from(case.pp.max(1)));
     let of_weights = match case.precision.as_str() {
@@ -22,7 +23,7 @@ pub(super) fn engine_settings(
         "nvfp4" => 0.5,
         _ => 2.0,
     };
-    let of_cache = if launch.kv_cache == KvCache::Fp8 || launch.kv(case) == Dtype::Fp8 { 1.0 } else { 2.0 };
+    let of_cache = if launch.kv(case.weights(&resolved)?) == Dtype::Fp8 { 1.0 } else { 2.0 };
     let available = memory * tp * pp - found.parameters() * of_weights / GIB;
     let (prompt, answer) = (f64::from(case.isl), f64::from(case.osl));
     let share = launch.memory_share.unwrap_or(1.0);

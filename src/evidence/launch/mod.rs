@@ -167,9 +167,11 @@ pub enum Graphs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum KvCache {
-    /// As the engine chooses.
+    /// The model's own.
     #[default]
     Auto,
+    /// That of the checkpoint: ModelOpt's in NVFP4, and in FP8 with one scale per tensor, have scales for an FP8 cache.
+    Checkpoint,
     Fp8,
 }
 
@@ -266,18 +268,12 @@ impl LaunchSettings {
         })
     }
 
-    /// The format of the KV cache. By default TensorRT-LLM follows the checkpoint: ModelOpt's checkpoints in NVFP4, and
-    /// in FP8 with one scale per tensor, carry scales for an FP8 cache.
-    pub fn kv(&self, case: &ServedCase) -> Dtype {
-        let scaled = match case.precision.as_str() {
-            "fp8" => case.moe_precision.as_deref() != Some("fp8_block"),
-            "nvfp4" => true,
-            _ => false,
-        };
+    /// The format of the KV cache beside weights in this format.
+    pub fn kv(&self, weights: Dtype) -> Dtype {
         match self.kv_cache {
             KvCache::Fp8 => Dtype::Fp8,
-            KvCache::Auto if case.engine == "trtllm" && scaled => Dtype::Fp8,
-            KvCache::Auto => Dtype::Bf16,
+            KvCache::Checkpoint if matches!(weights, Dtype::Fp8 | Dtype::Nvfp4) => Dtype::Fp8,
+            KvCache::Checkpoint | KvCache::Auto => Dtype::Bf16,
         }
     }
 }

@@ -106,6 +106,7 @@ fn with_defaults(
         memory_share: defaults.memory_share.as_ref().and_then(|share| share.0),
         graphs: if vllm { Graphs::FullAndPiecewise } else { Graphs::DecodeOnly },
         graph_batch: 512,
+        kv_cache: if case.engine == "trtllm" { KvCache::Checkpoint } else { KvCache::Auto },
         ..LaunchSettings::default()
     }
 }

@@ -2,14 +2,14 @@
 
 use super::lengths;
 use super::sent::SentRequests;
-use crate::config::names::Resolved;
-use crate::config::{Dtype, Lengths, Load, Model, ModelChoice, Overrides, Parallelism, Scenario, Workload};
-use crate::evidence::cases::{LoadKind, ServedCase, dtype, model};
+use crate::config::{Lengths, Load, ModelChoice, Overrides, Parallelism, Scenario, Workload};
+use crate::evidence::cases::{LoadKind, ServedCase, model};
 use crate::evidence::launch::{LaunchLayout, LaunchSettings};
 use crate::serving::run::{longest, means};
 
 pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
-    let Resolved { model, weights: named, .. } = model(&case.model)?;
+    let resolved = model(&case.model)?;
+    let weights = case.weights(&resolved)?;
     let LaunchLayout { tp, ep, attention_dp, .. } = launch.layout;
     let (isl, osl) = match case.published {
         None => (case.isl, case.osl),
@@ -19,8 +19,8 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
         parallel: Parallelism { tp, pp: case.pp, dp: attention_dp, ep },
-        weights: Some(weights(case, model, named)?),
-        kv: launch.kv(case),
+        weights: Some(weights),
+        kv: launch.kv(weights),
         workload: Workload {
             isl: Lengths::Fixed(isl),
             osl,
@@ -38,7 +38,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
             memory_share: launch.memory_share,
             ..Overrides::default()
         },
-        model: ModelChoice::Catalog(model.id.clone()),
+        model: ModelChoice::Catalog(resolved.model.id.clone()),
         ..Scenario::default()
     })
 }
@@ -58,17 +58,5 @@ pub fn as_sent(
     match launch.length_range {
         Some(range) => lengths::drawn(scenario, range),
         None => scenario,
-    }
-}
-
-/// The checkpoint's format: that of its name, or else the source's label. Sources give FP8 checkpoints the same label
-/// whatever their scales, and label 4-bit integers by their use.
-pub(super) fn weights(case: &ServedCase, model: &Model, named: Option<Dtype>) -> Result<Dtype, String> {
-    let of_experts = case.moe_precision.as_deref().unwrap_or_default();
-    match case.precision.as_str() {
-        "fp8" if of_experts == "fp8_block" => Ok(Dtype::Fp8Block),
-        "fp8" if model.weights == Dtype::Fp8Block && named.is_none() => Ok(Dtype::Fp8Block),
-        "fp8" if named == Some(Dtype::Fp8Block) => Ok(Dtype::Fp8Block),
-        other => dtype(other),
     }
 }

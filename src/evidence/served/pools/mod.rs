@@ -4,7 +4,7 @@ mod recipe;
 pub mod report;
 
 use self::recipe::{Recipe, Started, recipe};
-use super::{drafting, lengths, scenario};
+use super::{drafting, lengths};
 use crate::config::catalog::Catalog;
 use crate::config::{
     Batching, Drafts, Dtype, Lengths, Load, ModelChoice, Overrides, Prefill, Scenario, Setup, Workload,
@@ -151,7 +151,7 @@ fn scenario_of(case: &PoolCase, prefill: &Started, decode: &Started) -> Result<S
             send_us: case.runtime.is_none().then_some(0.0),
             ..Prefill::default()
         },
-        weights: Some(scenario::weights(run, resolved.model, resolved.weights)?),
+        weights: Some(run.weights(&resolved)?),
         kv: if decode.kv_fp8 { Dtype::Fp8 } else { Dtype::Bf16 },
         workload: Workload {
             isl: Lengths::Fixed(run.isl),
