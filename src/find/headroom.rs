@@ -1,5 +1,7 @@
 //! How much more load a plan can serve before a limit breaks.
 
+use std::ops::ControlFlow;
+
 use super::plan::{Found, meets_limits};
 use crate::config::Load;
 use crate::serving::run::Runner;
@@ -20,10 +22,14 @@ impl Headroom {
         Self { meets: 1.0, breaks: None }
     }
 
-    /// Does one more run. Returns the load multiple and whether it is only a lower bound, once known.
-    pub fn step(&mut self, found: &Found, runner: &Runner) -> Option<(f64, bool)> {
+    /// Does one more run. Breaks with the load multiple and whether it is only a lower bound, once known; with `None`
+    /// if no load breaks anything, as of a job without limits.
+    pub fn step(&mut self, found: &Found, runner: &Runner) -> ControlFlow<Option<(f64, bool)>> {
+        if found.ranked_by().is_of_job() && found.run.limits.is_empty() {
+            return ControlFlow::Break(None);
+        }
         let at = match self.breaks {
-            None if self.meets >= MOST_LOAD => return Some((self.meets, true)),
+            None if self.meets >= MOST_LOAD => return ControlFlow::Break(Some((self.meets, true))),
             None => (self.meets * 1.5).min(MOST_LOAD),
             Some(breaks) => (self.meets * breaks).sqrt(),
         };
@@ -33,12 +39,12 @@ impl Headroom {
         let times = more.amount() / load.amount();
         let is_new = times > self.meets && self.breaks.is_none_or(|breaks| times < breaks);
         if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.meets * (1.0 + PRECISION)) {
-            return Some((self.meets, false));
+            return ControlFlow::Break(Some((self.meets, false)));
         }
         match runner.trial(found.replicas, more) {
             Ok(run) if meets_limits(&run) => self.meets = times,
             _ => self.breaks = Some(times),
         }
-        None
+        ControlFlow::Continue(())
     }
 }

@@ -80,7 +80,8 @@ pub struct Plan {
     pub limits: Vec<LimitResult>,
     /// Share of requests that meet all limits; `None` without limits.
     pub goodput_share: Option<f64>,
-    /// Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known.
+    /// Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known, and for a job
+    /// without limits.
     pub headroom: Option<f64>,
     /// Whether `headroom` is a lower bound: more was not tried.
     pub headroom_is_least: bool,

@@ -1,5 +1,6 @@
 //! Handles task results: layouts to simulate, plans found, reasons for excluding layouts.
 
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
 use super::plan::Found;
@@ -27,12 +28,12 @@ impl Search {
             Outcome::Estimated(halves) => self.estimated(halves),
             Outcome::Paired(pair, slice) => self.paired(pair, slice),
             // The best plan is known first.
-            Outcome::Headroom(loaded, None) => self.loaded.push_front(loaded),
-            Outcome::Headroom(loaded, Some(known)) => {
+            Outcome::Headroom(loaded, Continue(())) => self.loaded.push_front(loaded),
+            Outcome::Headroom(loaded, Break(headroom)) => {
                 let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
                 if let Some((found, _)) = self.found.iter_mut().find(same) {
                     let (bands, one_less) = (loaded.bands, loaded.one_less);
-                    *found = Arc::new(Found { headroom: Some(known), bands, one_less, ..(**found).clone() });
+                    *found = Arc::new(Found { headroom, bands, one_less, ..(**found).clone() });
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Units of work, independent of the search: checking and bounding some layouts, one slice of a probe, one run at a
 //! higher load.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::bound::{Bound, lacks};
@@ -44,7 +45,7 @@ pub(super) enum Outcome {
     Probed(Box<Probe>, Slice),
     Estimated(Vec<Half>),
     Paired(Box<Pair>, Slice),
-    Headroom(Box<Loaded>, Option<(f64, bool)>),
+    Headroom(Box<Loaded>, ControlFlow<Option<(f64, bool)>>),
 }
 
 /// A plan whose headroom is being searched for.
@@ -122,7 +123,7 @@ impl Task {
             }
             Job::Headroom(mut loaded) => {
                 let known = loaded.headroom.step(&loaded.found, &loaded.runner);
-                if known.is_some() {
+                if known.is_break() {
                     loaded.complete();
                 }
                 Outcome::Headroom(loaded, known)

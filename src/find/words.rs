@@ -199,13 +199,18 @@ pub fn drawback(found: &Found, first: &Found) -> String {
         }
         _ => {
             let slower = found.run.metrics.e2e.mean / first.run.metrics.e2e.mean;
+            let same = match (found.rank(), of_job) {
+                (RankingCost::Dollars(_), _) => "costs the same",
+                (RankingCost::Gpus(_), false) => "needs as many GPUs",
+                (RankingCost::Gpus(_), true) => "takes as many GPU hours",
+            };
             match (found.share(), first.share()) {
                 (Some(own), Some(best)) if own < best => {
                     let [own, best] = percents(own, best);
-                    format!("costs the same, and {own} of requests meet the limits, not {best}")
+                    format!("{same}, and {own} of requests meet the limits, not {best}")
                 }
-                _ if fixed(slower, 2) == fixed(1.0, 2) => "costs the same and takes as long".to_owned(),
-                _ => format!("costs the same, and requests take {} times as long", fixed(slower, 2)),
+                _ if fixed(slower, 2) == fixed(1.0, 2) => format!("{same} and takes as long"),
+                _ => format!("{same}, and requests take {} times as long", fixed(slower, 2)),
             }
         }
     }
