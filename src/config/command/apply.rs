@@ -24,6 +24,7 @@ pub(super) struct Rest {
     /// Those of [`HEAVY`].
     heavy: Vec<String>,
     pub quantization: Option<Flag>,
+    pub kv: Option<Dtype>,
     dp: u32,
     dp_attention: bool,
     ep: Option<u32>,
@@ -50,15 +51,14 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
         replicas: 1,
         prefill: Prefill::default(),
         weights: None,
-        kv: Dtype::Bf16,
         overrides: Overrides { token_budget: None, max_seqs: None, memory_share: None, ..onto.overrides },
         ..onto
     };
     let mut others = others.into_iter();
     let of_flag = flags_given.iter().find(|flag| setting(&flag.name) == Some(Setting::Model));
     let named = of_flag.and_then(|flag| flag.value.clone()).or_else(|| others.next().map(str::to_owned));
-    match named {
-        Some(name) => scenario.model = ModelChoice::Catalog(name),
+    match &named {
+        Some(name) => scenario.model = ModelChoice::Catalog(name.clone()),
         None => rest
             .issues
             .push(Issue::error(Field::Model, "the command names no model: give it as `--model NAME`")),
@@ -66,7 +66,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     scenario.workload.turns.host_gib = 0.0;
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
     let options = flags(&launch.options.join("\n"));
-    options.iter().for_each(|option| rest.option(&mut scenario, option));
+    options.iter().for_each(|option| rest.option(option));
     // `--lora-modules` takes several words.
     let has_adapters = flags_given.iter().any(|flag| flag.name == "lora_modules");
     let others = others.filter(|word| !(has_adapters && word.contains('=')));
@@ -79,6 +79,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
         rest.issues.extend(settle(&mut scenario));
     }
     rest.quantised(&mut scenario);
+    rest.cache(&mut scenario, named.as_deref().unwrap_or_default());
     rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
@@ -132,7 +133,7 @@ impl Rest {
                 Some(share) => scenario.overrides.memory_share = Some(share),
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
-            Setting::KvFormat => self.kv(scenario, flag),
+            Setting::KvFormat => self.kv(flag),
             Setting::Drafted => self.drafted = self.whole(Field::Drafted, flag),
             Setting::Drafting => match drafted_in(flag) {
                 Some(drafted) => self.drafted = Some(drafted),
@@ -162,9 +163,9 @@ impl Rest {
     }
 
     /// A line of a TensorRT-LLM options file written by the text itself.
-    fn option(&mut self, scenario: &mut Scenario, option: &Flag) {
+    fn option(&mut self, option: &Flag) {
         match (option.name.as_str(), option.value.as_deref()) {
-            ("dtype", _) => self.kv(scenario, option),
+            ("dtype", _) => self.kv(option),
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
             ("decoding_type", _) => {}
             ("num_nextn_predict_layers", Some(_)) => self.drafted = self.whole(Field::Drafted, option),

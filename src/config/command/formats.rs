@@ -2,14 +2,28 @@
 
 use super::apply::Rest;
 use super::flags::Flag;
-use crate::config::{Dtype, Scenario};
+use crate::config::names::has_scaled_cache;
+use crate::config::{Dtype, Field, Issue, Scenario};
 
 impl Rest {
-    pub fn kv(&mut self, scenario: &mut Scenario, flag: &Flag) {
+    pub fn kv(&mut self, flag: &Flag) {
         match flag.value.as_deref() {
-            Some(value) if value.starts_with("fp8") => scenario.kv = Dtype::Fp8,
-            Some("auto" | "bf16" | "bfloat16" | "fp16" | "float16" | "half") => {}
+            Some(value) if value.starts_with("fp8") => self.kv = Some(Dtype::Fp8),
+            Some("bf16" | "bfloat16" | "fp16" | "float16" | "half") => self.kv = Some(Dtype::Bf16),
+            Some("auto") => self.kv = None,
             _ => self.unknown(flag),
+        }
+    }
+
+    /// The KV cache's format: as given or, failing that, as vLLM (0.14 and later), SGLang and TensorRT-LLM choose it:
+    /// the one that the checkpoint has scales for.
+    pub fn cache(&mut self, scenario: &mut Scenario, published: &str) {
+        let is_scaled = has_scaled_cache(published, scenario.weights_format());
+        scenario.kv = self.kv.unwrap_or(if is_scaled { Dtype::Fp8 } else { Dtype::Bf16 });
+        self.issues.retain(|issue| issue.field != Field::Kv);
+        if is_scaled && self.kv.is_none() {
+            let text = "FP8, for which the checkpoint has scales: engines use them unless told otherwise";
+            self.issues.push(Issue::note(Field::Kv, text));
         }
     }
 

@@ -52,7 +52,7 @@ fn commands_of_each_engine_are_read() {
         ),
         (
             "trtllm-serve nvidia/DeepSeek-R1-FP4 --tp_size 8 --ep_size 8",
-            "v=1&m=deepseek-r1&e=trtllm&tp=8&ep=8&w=nvfp4",
+            "v=1&m=deepseek-r1&e=trtllm&tp=8&ep=8&w=nvfp4&kv=fp8",
         ),
         ("cd /x && source venv/bin/activate; /opt/bin/vllm serve Qwen/Qwen3-8B > log 2>&1", "v=1&m=qwen3-8b"),
         (
@@ -213,6 +213,19 @@ fn a_prefix_cache_that_is_off_finds_nothing() {
         assert_eq!(found(off, "v=1&sn=4"), (0.0, 0.0, true), "{off}");
     }
     assert_eq!(found("vllm serve Qwen/Qwen3-8B --enable-prefix-caching", "v=1&pc=0.5"), (0.5, 1.0, false));
+}
+
+#[test]
+fn the_cache_follows_the_scales_of_a_checkpoint() {
+    let kv = |text: &str| {
+        let (scenario, issues) = read(text, &Scenario::default()).unwrap();
+        (scenario.unwrap().kv, issues.iter().filter(|issue| issue.field == Field::Kv).count())
+    };
+    assert_eq!(kv("vllm serve nvidia/Llama-3.1-8B-Instruct-FP8"), (Dtype::Fp8, 1));
+    assert_eq!(kv("trtllm-serve nvidia/Qwen3-235B-A22B-NVFP4 --kv_cache_dtype auto"), (Dtype::Fp8, 1));
+    assert_eq!(kv("vllm serve nvidia/Llama-3.1-8B-Instruct-FP8 --kv-cache-dtype bfloat16"), (Dtype::Bf16, 0));
+    assert_eq!(kv("vllm serve amd/Llama-3.1-70B-Instruct-FP8-KV"), (Dtype::Fp8, 1));
+    assert_eq!(kv("vllm serve RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8"), (Dtype::Bf16, 0));
 }
 
 #[test]

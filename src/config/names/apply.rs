@@ -1,7 +1,11 @@
 //! Resolves published names in a scenario.
 
-use super::resolve;
-use crate::config::{Field, Issue, ModelChoice, Scenario, catalog};
+use super::{has_scaled_cache, resolve};
+use crate::config::{Dtype, Field, Issue, ModelChoice, Scenario, catalog};
+
+/// Advice about checkpoints with scales for the KV cache.
+pub const SCALED_CACHE: &str =
+    "the checkpoint has scales for an FP8 KV cache, which engines use unless told otherwise: choose FP8";
 
 /// Replaces the names of engine and model by their catalog ids, and sets the format of the model's name if none is given.
 pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
@@ -22,12 +26,16 @@ pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
         Some(_) => issues.retain(|issue| issue.field != Field::Weights),
         None => scenario.weights = resolved.weights,
     }
-    scenario.model = ModelChoice::Catalog(resolved.model.id.clone());
+    let name = std::mem::replace(&mut scenario.model, ModelChoice::Catalog(resolved.model.id.clone()));
+    if scenario.kv != Dtype::Fp8 && has_scaled_cache(name.id(), scenario.weights_format()) {
+        issues.push(Issue::note(Field::Kv, SCALED_CACHE));
+    }
     issues
 }
 
 #[cfg(test)]
 mod tests {
+    use super::SCALED_CACHE;
     use crate::config::link::{self, Link};
 
     fn link_of(text: &str) -> (String, Vec<String>) {
@@ -40,7 +48,10 @@ mod tests {
     fn links_and_json_take_published_names() {
         let (link, issues) = link_of("v=1&m=nvidia/DeepSeek-R1-0528-FP4-V2&tp=8");
         assert_eq!(link, "v=1&m=deepseek-r1&tp=8&w=nvfp4");
-        assert!(issues.len() == 1 && issues[0].contains("deepseek-ai/DeepSeek-R1"), "{issues:?}");
+        assert!(issues[0].contains("deepseek-ai/DeepSeek-R1"), "{issues:?}");
+        assert_eq!(issues[1..], [SCALED_CACHE]);
+        assert_eq!(link_of("m=amd/Llama-3.1-405B-Instruct-FP8-KV").1[1..], [SCALED_CACHE]);
+        assert_eq!(link_of("m=amd/Llama-3.1-405B-Instruct-FP8-KV&kv=fp8").1.len(), 1);
         let (json, _) =
             link_of(r#"{"model": "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "weights": "bf16"}"#);
         assert_eq!(json, "v=1&w=bf16");

@@ -23,7 +23,7 @@ use super::{Dtype, Field, Issue, Model};
 use rules::{Alias, rules};
 use words::Name;
 
-pub use apply::settle;
+pub use apply::{SCALED_CACHE, settle};
 pub use gpus::gpu_id;
 pub use machines::{of_machine, of_node};
 pub use search::{begins_name, popularity, rank, search, short_name};
@@ -101,6 +101,14 @@ pub fn resolve(text: &str) -> Result<Resolved, String> {
     let best = found.into_iter().min_by_key(|known| Reverse(known.likeness(&wanted)));
     let Some(known) = best.filter(|_| !base.is_empty()) else { return Err(unknown(text, &base)) };
     Ok(known.taken(text, &wanted, same))
+}
+
+/// Whether the checkpoint of this name, whose weights are in this format, has scales for an FP8 KV cache: if its name
+/// says so, or it is NVIDIA's.
+pub fn has_scaled_cache(text: &str, weights: Option<Dtype>) -> bool {
+    let name = Name::read(text.trim());
+    let of_nvidia = name.publisher.as_deref() == Some("nvidia");
+    name.stated().any(|format| format.kv) || of_nvidia && matches!(weights, Some(Dtype::Fp8 | Dtype::Nvfp4))
 }
 
 /// For an exact name or id, or the form in lists: `Qwen3-32B (Qwen)`.
@@ -198,9 +206,6 @@ impl NamedModel {
                 .filter_map(|format| format.note.as_ref())
                 .map(|note| Issue::warning(Field::Weights, note)),
         );
-        if wanted.stated().any(|format| format.kv) {
-            issues.push(Issue::note(Field::Kv, "the checkpoint has scales for an FP8 KV cache"));
-        }
         Resolved { model, weights: weights.filter(|weights| *weights != model.weights), issues }
     }
 }

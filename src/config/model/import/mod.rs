@@ -22,6 +22,7 @@ mod unlisted;
 
 use serde_json::Value;
 
+use crate::config::names::SCALED_CACHE;
 use crate::config::{Dtype, Field, Issue, excerpt, json};
 use crate::units::fixed;
 
@@ -119,7 +120,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
         ));
     }
     if quantization.fp8_kv {
-        issues.push(Issue::note(Field::Model, "the checkpoint has scales for an FP8 KV cache"));
+        issues.push(Issue::note(Field::Model, SCALED_CACHE));
     }
     Ok((Some(model), issues))
 }
