@@ -52,7 +52,7 @@ fn trimmed(text: &str) -> &str {
 
 /// Python's `json` writes numbers that JSON lacks. Quoted, a field holding one is refused by name and others do not
 /// matter.
-fn quote_non_finite(text: &str) -> String {
+pub fn quote_non_finite(text: &str) -> String {
     static TOKENS: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)"#).ok());
     let Some(tokens) = &*TOKENS else { return text.to_owned() };

@@ -183,14 +183,16 @@ impl Finisher<'_> {
         let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
         let requests_per_s = setup.requests_at(run.load);
         let text = format!(
-            "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, so its \
-            value here depends on the length of the run. Lower the rate, or use {}.",
+            "Arrivals exceed capacity: {} requests/s arrive, {} are served once others wait. TTFT grows without bound, \
+             so its value here depends on the length of the run. Lower the rate, or use {}.",
             count(requests_per_s),
             count(found.served_per_s),
             match setup.prefill {
                 Some(_) => "more workers in the pool that is full, prefill or decode".into(),
-                None =>
-                    format!("at least {} replicas", count((requests_per_s / (of_replica * FULL_USE)).ceil())),
+                None => {
+                    let enough = (requests_per_s / (of_replica * FULL_USE)).ceil();
+                    format!("{} replicas", count(enough.max(f64::from(setup.replicas) + 1.0)))
+                }
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))

@@ -183,7 +183,7 @@ fn layout(setup: &Setup) -> Layout {
         latent_blocks: latent.is_none() && block,
         absorbed_prompts: latent.and_then(KernelName::id).is_some_and(LatentKernel::absorbs_prompts),
         drafted: setup.workload.drafts.drafted,
-        routing: Routing::PowerLaw(physics().expert_popularity),
+        routing: Routing::Independent(physics().expert_popularity),
     }
 }
 

@@ -68,7 +68,7 @@ fn arrivals_beyond_capacity_are_named_with_what_can_be_served() {
     let saturation = flooded.run.and_then(|run| run.saturation).expect("far too many");
     assert!(issue.text.contains(&count(saturation.served_per_s)), "{}", issue.text);
     // The replicas it advises do serve that rate.
-    let advised = issue.text.rsplit("at least ").next().and_then(|text| text.split(' ').next()).unwrap();
+    let advised = issue.text.rsplit("or use ").next().and_then(|text| text.split(' ').next()).unwrap();
     asked.replicas = advised.parse().unwrap();
     assert_eq!(report(&asked, -0.3).run.unwrap().saturation, None, "{advised} replicas");
 }

@@ -35,7 +35,7 @@ pub struct Physics {
     pub streaming_share: f64,
     pub streaming_latency: Seconds,
     pub context: Bytes,
-    /// Exponent of the power law of expert popularity.
+    /// Popularity of the most popular expert in that of the least.
     pub expert_popularity: f64,
     pub network_latency: Seconds,
     pub network_share: f64,

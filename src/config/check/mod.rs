@@ -86,6 +86,9 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         if degrees_are_sane {
             parallel::fits_model(model, parallel, issues);
             weights.into_iter().for_each(|weights| formats::blocks_divide(weights, model, parallel, issues));
+            if model.has_experts() {
+                engine.into_iter().for_each(|engine| parallel::fits_engine(engine, parallel, issues));
+            }
         }
         if let Some(workload) = &applied {
             workload::fits_context(workload, model, issues);

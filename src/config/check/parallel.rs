@@ -1,7 +1,8 @@
 //! How the model is sharded over GPUs.
 
+use crate::config::command::{DataParallel, launches};
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Field, Gpu, Issue, MissingFigure, Model, Parallelism};
+use crate::config::{Engine, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
 
 /// The inputs of these degrees, and of the replicas.
 pub const FIELDS: [Field; 5] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep, Field::Gpus];
@@ -71,6 +72,24 @@ pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>)
             }
             _ => {}
         }
+    }
+}
+
+/// Checks that the engine can start such a layout.
+pub fn fits_engine(engine: &Engine, parallel: Parallelism, issues: &mut Vec<Issue>) {
+    let Parallelism { tp, dp, ep, .. } = parallel;
+    let (stage, name) = (parallel.gpus_per_stage(), &engine.name);
+    let Some(launch) = launches().of(&engine.id) else { return };
+    if launch.data_parallel == DataParallel::IsTp && tp > 1 && dp > 1 {
+        let text = format!(
+            "with attention DP, each GPU of {name} is a rank of its own: set TP to 1 and DP to {stage}, or DP to 1"
+        );
+        issues.push(Issue::error(Field::Dp, text));
+    }
+    if launch.experts_over_all && ep > 1 && ep < stage {
+        let text =
+            format!("{name} distributes experts over all {stage} GPUs of a stage: set EP to {stage} or 1");
+        issues.push(Issue::error(Field::Ep, text));
     }
 }
 

@@ -167,8 +167,10 @@ impl Rest {
         match (option.name.as_str(), option.value.as_deref()) {
             ("dtype", _) => self.kv(option),
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
-            ("decoding_type", _) => {}
-            ("num_nextn_predict_layers", Some(_)) => self.drafted = self.whole(Field::Drafted, option),
+            ("decoding_type" | "speculative_model", _) => {}
+            ("num_nextn_predict_layers" | "max_draft_len", Some(_)) => {
+                self.drafted = self.whole(Field::Drafted, option)
+            }
             ("enable_block_reuse", _) | (_, None) => {}
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
                 self.host = option.number().map(|bytes| bytes / GIB);

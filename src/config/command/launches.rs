@@ -35,6 +35,9 @@ pub struct EngineLaunch {
     /// Whether prompts are chunked as simulated; otherwise they are taken whole.
     pub chunked_prefill: bool,
     pub data_parallel: DataParallel,
+    /// Whether experts are distributed over all GPUs of a stage if at all.
+    #[serde(default)]
+    pub experts_over_all: bool,
     pub host_cache: HostCacheSize,
     /// Arguments of a worker for prefill or decode; `None` if Dynamo has no example of it.
     pub dynamo: Option<DynamoWorker>,

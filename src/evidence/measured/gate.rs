@@ -16,7 +16,7 @@ const SCORED: usize = 2;
 pub(super) fn through_gate(routing: Routing, pool: &Pool) -> ExpertLoad {
     let draws: Vec<Vec<u64>> = match routing {
         Routing::Even => vec![gated(pool, &even(pool))],
-        Routing::PowerLaw(_) => {
+        Routing::PowerLaw(_) | Routing::Independent(_) => {
             routing.draws(pool).iter().map(|counts| gated(pool, &columns(pool, counts))).collect()
         }
     };

@@ -12,14 +12,16 @@ pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];
 /// Number of random routings a load is averaged over.
 const DRAWS: u64 = 8;
 const SEED: u64 = 0x5EED;
+/// Pairs per expert up to which each token's choice is drawn; beyond, the number of each expert's tokens.
+const DRAWN_PER_EXPERT: u64 = 16;
 
 /// Maximum number of cached loads: enough for a few of the largest plans' tables.
 const MOST_KEPT: usize = 4096;
 
 thread_local! {
-    /// Random loads by pool and exponent. Many steps of a plan have the same number of tokens, and so does the next
+    /// Random loads by pool and law. Many steps of a plan have the same number of tokens, and so does the next
     /// plan: drawing their loads again took half of a plan's time.
-    static DRAWN: RefCell<FxHashMap<(Pool, u64), ExpertLoad>> = RefCell::default();
+    static DRAWN: RefCell<FxHashMap<(Pool, (bool, u64)), ExpertLoad>> = RefCell::default();
 }
 
 /// A routing problem.
@@ -39,9 +41,13 @@ pub struct Pool {
 pub enum Routing {
     /// Round-robin: as even as possible.
     Even,
-    /// Expert popularity from a power law with this exponent (not 1): 1.01 resembles DeepSeek-V3, 1.2 Qwen3-235B,
-    /// as observed by aiconfigurator.
+    /// As in aiconfigurator's tables: popularity from a power law with this exponent (not 1) over a range that depends
+    /// on the number of tokens, rounded to tokens without chance. The number of experts visited jumps where there
+    /// are more pairs than experts.
     PowerLaw(f64),
+    /// Each token chooses by itself; the logarithm of an expert's popularity is uniform, and the most popular one is
+    /// this many times as popular as the least.
+    Independent(f64),
 }
 
 /// The load of one rank; a mean over draws for random routing.
@@ -84,8 +90,12 @@ impl ExpertLoad {
 impl Routing {
     /// The load of the busiest rank.
     pub fn load(self, pool: &Pool) -> ExpertLoad {
-        let Self::PowerLaw(exponent) = self else { return self.mean(pool) };
-        let key = (*pool, exponent.to_bits());
+        let law = match self {
+            Self::Even => return self.mean(pool),
+            Self::PowerLaw(exponent) => (false, exponent.to_bits()),
+            Self::Independent(range) => (true, range.to_bits()),
+        };
+        let key = (*pool, law);
         DRAWN.with_borrow_mut(|drawn| {
             if drawn.len() >= MOST_KEPT {
                 drawn.clear();
@@ -110,6 +120,10 @@ impl Routing {
             Self::PowerLaw(exponent) => {
                 let mut random = SplitMix64::new(SEED);
                 (0..DRAWS).map(|_| pool.drawn(exponent, &mut random)).collect()
+            }
+            Self::Independent(range) => {
+                // The same popularities and choices whatever the number of tokens: one more only adds to them.
+                (0..DRAWS).map(|draw| pool.chosen(range, &mut SplitMix64::new(SEED ^ draw))).collect()
             }
         }
     }
@@ -142,6 +156,65 @@ impl Pool {
         counts
     }
 
+    /// One draw of popularities and of every token's choice.
+    fn chosen(&self, range: f64, random: &mut SplitMix64) -> Vec<u64> {
+        let mut chances: Vec<f64> = (0..self.experts).map(|_| range.powf(random.uniform())).collect();
+        to_chances(&mut chances, self.topk as f64);
+        let mut counts = if self.tokens * self.topk <= DRAWN_PER_EXPERT * self.experts {
+            self.by_token(&chances, random)
+        } else {
+            self.by_expert(&chances, random)
+        };
+        self.busiest_first(&mut counts);
+        counts
+    }
+
+    /// Systematic sampling: `topk` experts for each token, each with its chance.
+    fn by_token(&self, chances: &[f64], random: &mut SplitMix64) -> Vec<u64> {
+        let mut end = 0.0;
+        let ends: Vec<f64> = chances
+            .iter()
+            .map(|chance| {
+                end += chance;
+                end
+            })
+            .collect();
+        let mut counts = vec![0; chances.len()];
+        for _ in 0..self.tokens {
+            let start = random.uniform();
+            for slot in 0..self.topk {
+                let at = start + slot as f64;
+                counts[ends.partition_point(|end| *end <= at).min(chances.len() - 1)] += 1;
+            }
+        }
+        counts
+    }
+
+    /// The same for many tokens: each expert's number of tokens is normally distributed.
+    fn by_expert(&self, chances: &[f64], random: &mut SplitMix64) -> Vec<u64> {
+        let tokens = self.tokens as f64;
+        let mut counts: Vec<u64> = chances
+            .iter()
+            .map(|chance| {
+                let spread = (tokens * chance * (1.0 - chance)).sqrt();
+                (tokens * chance + spread * random.normal()).round().clamp(0.0, tokens) as u64
+            })
+            .collect();
+        let (pairs, total) = (self.tokens * self.topk, counts.iter().sum::<u64>());
+        pour(&mut counts, pairs.saturating_sub(total), self.tokens);
+        drain(&mut counts, total.saturating_sub(pairs));
+        counts
+    }
+
+    fn busiest_first(&self, counts: &mut [u64]) {
+        let local = self.local_experts();
+        let busiest = counts.chunks(local).enumerate().max_by_key(|(_, experts)| experts.iter().sum::<u64>());
+        let start = busiest.map_or(0, |(rank, _)| rank * local);
+        for expert in 0..local.min(counts.len() - start) {
+            counts.swap(expert, start + expert);
+        }
+    }
+
     /// Popularity between 1 and 0.8 of the tokens (a hundredth and 2 if there are fewer pairs than experts), scaled
     /// to all pairs, rounded, at most one visit per token and expert; the remainder is spread over the ranks. Same
     /// as in aiconfigurator.
@@ -162,12 +235,25 @@ impl Pool {
             pour(experts, share(pairs.saturating_sub(total)), self.tokens);
             drain(experts, share(total.saturating_sub(pairs)));
         }
-        let busiest = counts.chunks(local).enumerate().max_by_key(|(_, experts)| experts.iter().sum::<u64>());
-        let start = busiest.map_or(0, |(rank, _)| rank * local);
-        for expert in 0..local.min(counts.len() - start) {
-            counts.swap(expert, start + expert);
-        }
+        self.busiest_first(&mut counts);
         counts
+    }
+}
+
+/// Scales popularities to the chance that a token chooses each expert: at most 1, and `topk` in all.
+fn to_chances(popularity: &mut [f64], topk: f64) {
+    loop {
+        let certain = popularity.iter().filter(|one| **one == f64::INFINITY).count() as f64;
+        let rest: f64 = popularity.iter().filter(|one| one.is_finite()).sum();
+        let scale = (topk - certain) / rest;
+        let mut is_settled = true;
+        for one in popularity.iter_mut().filter(|one| one.is_finite() && **one * scale >= 1.0) {
+            (*one, is_settled) = (f64::INFINITY, false);
+        }
+        if is_settled {
+            popularity.iter_mut().for_each(|one| *one = (*one * scale).min(1.0));
+            return;
+        }
     }
 }
 
@@ -231,13 +317,34 @@ mod tests {
             [(1, 256, 8, 32), (16, 256, 8, 8), (4096, 8, 2, 4), (1000, 32, 4, 1), (7, 384, 6, 384)]
         {
             let pool = Pool { tokens, experts, topk, ep };
-            for draw in Routing::PowerLaw(1.2).draws(&pool) {
+            for draw in
+                [Routing::PowerLaw(1.2), Routing::Independent(30.0)].map(|of| of.draws(&pool)).concat()
+            {
                 assert_eq!(draw.iter().sum::<u64>(), tokens * topk);
                 assert!(draw.iter().all(|&count| count <= tokens));
                 let mut ranks = draw.chunks(pool.local_experts()).map(|rank| rank.iter().sum::<u64>());
                 let first = ranks.next().expect("a rank");
                 assert!(ranks.all(|other| other <= first), "{pool:?}");
             }
+        }
+    }
+
+    /// One token more visits few experts more, and never more than tokens that choose evenly would.
+    #[test]
+    fn independent_tokens_visit_experts_gradually() {
+        for (experts, topk) in [(8, 2), (128, 8), (512, 10)] {
+            let touched =
+                |tokens| Routing::Independent(30.0).load(&Pool { tokens, experts, topk, ep: 1 }).touched;
+            for tokens in 1..100 {
+                let (least, next) = (touched(tokens), touched(tokens + 1));
+                let even = experts as f64 * (1.0 - (1.0 - topk as f64 / experts as f64).powi(tokens as i32));
+                assert!(
+                    least < even * 1.06,
+                    "{tokens} tokens visit {least} of {experts} experts, evenly {even}"
+                );
+                assert!(next >= least && next <= least + topk as f64, "{least} then {next} of {experts}");
+            }
+            assert_eq!(touched(1), topk as f64);
         }
     }
 

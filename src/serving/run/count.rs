@@ -32,19 +32,29 @@ impl Runner {
         load: Load,
         options: RunOptions<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
-        let mut served = self.served(setup, (load, requests_of(setup, load)), options)?;
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
+        let mut served = match self.served(setup, (load, requests_of(setup, load)), options) {
+            // Of few long answers.
+            Err(SimError::StepLimit { finished, .. }) if is_open && finished > 1 => {
+                let turns = turns(setup, load);
+                self.served(setup, (load, whole((finished / 2) as u32, turns)), options)?
+            }
+            served => served?,
+        };
         let mut first = None;
-        while let Some(count) = more(&served.outcome, setup, load, self.slots()).filter(|_| is_open) {
+        while let Some(count) = more(&served.outcome, setup, load, self.held()).filter(|_| is_open) {
             let longer = match self.served(setup, (load, count), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,
             };
             let shorter = std::mem::replace(&mut served, longer);
-            first.get_or_insert(shorter);
+            if missing(&shorter.outcome, setup, load).is_none_or(|(times, _)| times <= 1.0) {
+                first.get_or_insert(shorter);
+            }
         }
-        // Times in a queue that grows depend on the length of the run: all such runs have the same.
+        // Times in a queue that grows depend on the length of the run: all such runs have the same, that of their first that is long
+        // enough for requests to leave as they arrive.
         if let (saturation @ Some(_), Some(mut first)) = (served.outcome.saturation, first) {
             first.outcome.saturation = saturation;
             return Ok(first);
@@ -58,41 +68,54 @@ fn stated(setup: &Setup, load: Load) -> Option<u32> {
     setup.workload.requests.filter(|_| load == setup.workload.load)
 }
 
+/// Requests of a session; 1 without sessions.
+fn turns(setup: &Setup, load: Load) -> u32 {
+    if load.is_sessions() { setup.workload.turns.count.max(1) } else { 1 }
+}
+
 /// The number of requests of a longer run, increased by powers of two so that slightly longer steps do not change it.
 /// `None` if this run is long enough, or the queue grows anyway.
-fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: u32) -> Option<u32> {
-    let turns = if load.is_sessions() { setup.workload.turns.count.max(1) } else { 1 };
-    let sessions: Vec<&[Served]> = outcome.requests.chunks(turns as usize).collect();
+fn more(outcome: &Outcome, setup: &Setup, load: Load, held: f64) -> Option<u32> {
+    let (times, most) = missing(outcome, setup, load)?;
+    let times =
+        if load.is_rate() && still_fills(outcome, setup, load, held) { times.max(2.0) } else { times };
+    let count = outcome.requests.len() as f64;
+    let more = (count * times.log2().ceil().exp2()).min(most);
+    (times > 1.0 && more > count && outcome.saturation.is_none())
+        .then(|| whole(more as u32, turns(setup, load)))
+}
+
+/// How many times as long a run must be for start and end to be a small part of it, and the most requests of any; `None` for
+/// loads that have an end of their own.
+fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
+    let sessions: Vec<&[Served]> = outcome.requests.chunks(turns(setup, load) as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
     let ended = sessions.iter().filter_map(|session| session.last()).map(|last| last.last);
     let stays: f64 = ended.clone().sum::<f64>() - began.clone().sum::<f64>();
-    let (short, most) = match load {
+    match load {
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
-            let span = began.fold(0.0, f64::max);
-            let short = STAYS * stays / sessions.len() as f64 / span;
-            (if still_fills(outcome, span, slots) { short.max(2.0) } else { short }, f64::from(MOST_AT_RATE))
+            Some((STAYS * stays / sessions.len() as f64 / began.fold(0.0, f64::max), f64::from(MOST_AT_RATE)))
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
             // Start and end take as long in a longer run.
-            (LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), MOST_OF_CLIENTS)
+            Some((LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), MOST_OF_CLIENTS))
         }
-        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => return None,
-    };
-    let count = outcome.requests.len() as f64;
-    let more = (count * short.log2().ceil().exp2()).min(most);
-    (short > 1.0 && more > count && outcome.saturation.is_none()).then(|| whole(more as u32, turns))
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => None,
+    }
 }
 
 /// Whether the number of requests in flight still grows at the end of arrivals, in a server that may become full: close to capacity
 /// that takes many stays. Elsewhere it soon settles, and only varies.
-fn still_fills(outcome: &Outcome, span: f64, slots: u32) -> bool {
+pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, held: f64) -> bool {
+    let first = outcome.requests.chunks(turns(setup, load) as usize).filter_map(|session| session.first());
+    let span = first.map(|first| first.arrival).fold(0.0, f64::max);
     let in_flight = |start: f64, end: f64| {
         let within = |served: &Served| (served.last.min(end) - served.arrival.max(start)).max(0.0);
         outcome.requests.iter().map(within).sum::<f64>() / (end - start)
     };
     let (before, now) = (in_flight(0.5 * span, 0.75 * span), in_flight(0.75 * span, span));
-    now >= NEARLY_FULL * f64::from(slots) && now > GROWING * before
+    now >= NEARLY_FULL * held && now > GROWING * before
 }
 
 /// Rounded up to complete sessions.

@@ -223,7 +223,8 @@ impl Runner {
         let served = run.saturation.map(|saturation| saturation.served_per_s);
         let least = served.into_iter().chain(arriving).reduce(f64::min);
         let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
-        Ok(Run { power, sustained_per_s, start: setup.workload.start, ..run })
+        let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
+        Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, ..run })
     }
 
     /// The same for one replica that is sent `count` requests, as seen by its clients.
@@ -281,8 +282,8 @@ impl Runner {
             }
             Load::Burst(_) => match workload.max_in_flight {
                 Some(most) => {
-                    let (clients, busy) = clients_per_copy(setup, most);
-                    (Arrivals::Closed { clients: clients.ceil() as u32 }, busy)
+                    let (of_replica, replicas) = clients_of_one(setup, most);
+                    (Arrivals::Closed { clients: of_replica }, replicas)
                 }
                 None => (Arrivals::AtOnce, shares),
             },
@@ -314,16 +315,21 @@ impl Runner {
     }
 }
 
-/// One replica's clients, and the number of replicas loaded this way.
+/// Clients of the replica with most of them, and how many such replicas all clients make: the others have one less.
+fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
+    let of_replica = clients_per_copy(setup, clients).0.ceil() as u32;
+    (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
+}
+
+/// The same, with how they start.
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
-    let (of_replica, busy) = clients_per_copy(setup, clients);
-    let of_replica = of_replica.ceil() as u32;
+    let (of_replica, replicas) = clients_of_one(setup, clients);
     let seconds = match setup.workload.start {
-        Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, busy),
+        Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, replicas),
         Start::Ramp(seconds) => seconds,
         Start::Stagger(seconds) => seconds * f64::from(clients),
     };
-    (Arrivals::Ramp { clients: of_replica, seconds }, busy)
+    (Arrivals::Ramp { clients: of_replica, seconds }, replicas)
 }
 
 fn in_turns(Turns { count, think_s, .. }: Turns, begin: Arrivals) -> Arrivals {

@@ -40,6 +40,10 @@ pub struct Run {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub start: Start,
+    /// Whether the number of requests in flight still grows at the end: more may arrive than can be served.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub fills: bool,
 }
 
 /// One replica over time, as columns of equal length.
@@ -113,6 +117,7 @@ impl Run {
             required: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             saturation,
+            fills: false,
             timeline: Timeline {
                 time: column(&|moment| moment.time),
                 running: column(&|moment| f64::from(moment.running)),

@@ -50,10 +50,11 @@ pub fn import(config_json: &str, hf_quant_config: Option<&str>) -> (Option<Model
 
 /// The same for one text: a `config.json`, optionally with its `hf_quant_config.json` before or after it.
 pub fn import_files(text: &str) -> (Option<Model>, Vec<Issue>) {
-    let (first, rest) = json::first(text);
+    let text = json::quote_non_finite(text);
+    let (first, rest) = json::first(&text);
     let is_record = |text: &str| json::parse(text).is_ok_and(|file| file.get("quantization").is_some());
     match rest.trim() {
-        "" => import(text, None),
+        "" => import(&text, None),
         config if is_record(first) => import(config, Some(first)),
         record => import(first, Some(record)),
     }

@@ -6,8 +6,10 @@ mod time;
 
 use serde_json::Value;
 
+use super::SEED;
 use super::lengths::means;
 use crate::config::{Field, Issue, Lengths, Load, Setup, Workload, excerpt, json};
+use crate::kernels::random::SplitMix64;
 use crate::serving::sim::Request;
 use crate::units::{Order, count};
 use column::{Column, Columns};
@@ -102,13 +104,11 @@ impl Trace {
         }))
     }
 
-    /// Every `of`-th request: one replica's share under round-robin.
+    /// One replica's share: one of every `of` requests, drawn, since a trace may repeat itself as often.
     pub fn share(&self, of: usize) -> (Vec<f64>, Vec<Request>) {
-        let of = of.max(1);
-        (
-            self.arrivals.iter().copied().step_by(of).collect(),
-            self.requests.iter().copied().step_by(of).collect(),
-        )
+        let mut random = SplitMix64::new(SEED);
+        let all = self.arrivals.iter().copied().zip(self.requests.iter().copied()).collect::<Vec<_>>();
+        all.chunks(of.max(1)).map(|some| some[random.between(0, some.len() as u32 - 1) as usize]).unzip()
     }
 }
 
