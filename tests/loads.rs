@@ -61,6 +61,20 @@ fn replicas_that_do_not_divide_a_load_serve_no_more_than_it() {
     }
 }
 
+/// Nine clients on eight replicas are not sixteen: one replica has two of them.
+#[test]
+fn replicas_that_do_not_divide_clients_have_no_more_of_them() {
+    for load in [Load::Concurrency(9), Load::Sessions(9)] {
+        let alone = run(&setup("vllm", Load::of(load.size(), 1.0))).metrics;
+        let nine = run(&Setup { replicas: 8, ..setup("vllm", load) }).metrics;
+        assert!(
+            nine.requests_per_s <= alone.requests_per_s * 9.0 * 1.02,
+            "{load:?}: {}",
+            nine.requests_per_s
+        );
+    }
+}
+
 #[test]
 fn capacity_is_what_a_long_overload_serves() {
     for engine in ENGINES {

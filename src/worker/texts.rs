@@ -6,7 +6,7 @@ use crate::config::measured::paste;
 use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
 use crate::find::sentence;
 use crate::serving::run::{Trace, histogram, longest, means};
-use crate::units::{count, significant};
+use crate::units::{count, counted, significant};
 
 /// Digits of a trace's rate on the form.
 const DIGITS: i32 = 3;
@@ -89,8 +89,8 @@ fn summary(trace: &Trace) -> String {
     let ((isl, osl), (longest, most)) = (means(&trace.requests), longest(&trace.requests));
     let number = |value: u32| count(f64::from(value));
     format!(
-        "Trace of {} requests: prompts of {} tokens on average, up to {}; outputs of {}, up to {}.",
-        count(trace.requests.len() as f64),
+        "Trace of {}: prompts of {} tokens on average, up to {}; outputs of {}, up to {}.",
+        counted(trace.requests.len() as u32, "request"),
         number(isl),
         number(longest),
         number(osl),

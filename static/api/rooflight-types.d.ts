@@ -833,7 +833,10 @@ export type Plan = {
   limits: Array<LimitResult>;
   /** Share of requests that meet all limits; `None` without limits. */
   goodput_share: number | null;
-  /** Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known. */
+  /**
+   * Multiple of the load that these replicas serve before a limit breaks; `None` while not yet known, and for a job
+   * without limits.
+   */
   headroom: number | null;
   /** Whether `headroom` is a lower bound: more was not tried. */
   headroom_is_least: boolean;

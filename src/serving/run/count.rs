@@ -42,7 +42,9 @@ impl Runner {
             served => served?,
         };
         let mut first = None;
-        while let Some(count) = more(&served.outcome, setup, load, self.held()).filter(|_| is_open) {
+        while let Some(count) =
+            more(&served.outcome, setup, load, f64::from(self.slots())).filter(|_| is_open)
+        {
             let longer = match self.served(setup, (load, count), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
@@ -75,10 +77,10 @@ fn turns(setup: &Setup, load: Load) -> u32 {
 
 /// The number of requests of a longer run, increased by powers of two so that slightly longer steps do not change it.
 /// `None` if this run is long enough, or the queue grows anyway.
-fn more(outcome: &Outcome, setup: &Setup, load: Load, held: f64) -> Option<u32> {
+fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> Option<u32> {
     let (times, most) = missing(outcome, setup, load)?;
     let times =
-        if load.is_rate() && still_fills(outcome, setup, load, held) { times.max(2.0) } else { times };
+        if load.is_rate() && still_fills(outcome, setup, load, slots) { times.max(2.0) } else { times };
     let count = outcome.requests.len() as f64;
     let more = (count * times.log2().ceil().exp2()).min(most);
     (times > 1.0 && more > count && outcome.saturation.is_none())
@@ -107,7 +109,7 @@ fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
 
 /// Whether the number of requests in flight still grows at the end of arrivals, in a server that may become full: close to capacity
 /// that takes many stays. Elsewhere it soon settles, and only varies.
-pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, held: f64) -> bool {
+pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> bool {
     let first = outcome.requests.chunks(turns(setup, load) as usize).filter_map(|session| session.first());
     let span = first.map(|first| first.arrival).fold(0.0, f64::max);
     let in_flight = |start: f64, end: f64| {
@@ -115,7 +117,7 @@ pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, held: f6
         outcome.requests.iter().map(within).sum::<f64>() / (end - start)
     };
     let (before, now) = (in_flight(0.5 * span, 0.75 * span), in_flight(0.75 * span, span));
-    now >= NEARLY_FULL * held && now > GROWING * before
+    now >= NEARLY_FULL * slots && now > GROWING * before
 }
 
 /// Rounded up to complete sessions.

@@ -64,7 +64,7 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
 const OF_MEANS: &str = "# Not the trace itself: requests of its mean lengths, at its rate.\n";
 
 fn what(setup: &Setup, run: &Run) -> String {
-    let requests = count(f64::from(run.requests));
+    let requests = counted(run.requests, "request");
     let copies = setup.copies();
     let of = match copies {
         1 => String::new(),
@@ -78,40 +78,33 @@ fn what(setup: &Setup, run: &Run) -> String {
     match setup.workload.load {
         Load::Concurrency(clients) => {
             if clients == 1 {
-                return format!("{requests} requests{of}, each sent when the previous one ends.");
+                return format!("{requests}{of}, each sent when the previous one ends.");
             }
             let alike = " Their equal lengths keep them in lockstep, so prompts come in bursts.";
             let bursts = if setup.workload.varies() { "" } else { alike };
-            let clients = count(f64::from(clients));
-            let start = start(setup, clients + " clients");
+            let start = start(setup, counted(clients, "client"));
             format!(
-                "{requests} requests{of}; {start}, and each sends its next request when the previous one \
+                "{requests}{of}; {start}, and each sends its next request when the previous one \
                 ends.{bursts}"
             )
         }
-        Load::Rate(all) => format!("{requests} requests{of}, {}, {}.", rate(all), times(setup)),
-        Load::ConstantRate(all) => format!("{requests} requests{of}, {}, with equal gaps.", rate(all)),
+        Load::Rate(all) => format!("{requests}{of}, {}, {}.", rate(all), times(setup)),
+        Load::ConstantRate(all) => format!("{requests}{of}, {}, with equal gaps.", rate(all)),
         Load::Burst(_) => match setup.workload.max_in_flight {
             Some(most) => {
-                format!("{requests} requests{of} at once, up to {most} in flight.")
+                format!("{requests}{of} at once, up to {most} in flight.")
             }
-            None => format!("{requests} requests{of}, all at once."),
+            None => format!("{requests}{of}, all at once."),
         },
-        Load::Offline(_) => format!("{requests} requests{of}, all queued before the first step."),
-        Load::Batch(_) => format!("{requests} requests{of}, all at once."),
+        Load::Offline(_) => format!("{requests}{of}, all queued before the first step."),
+        Load::Batch(_) => format!("{requests}{of}, all at once."),
         Load::Sessions(users) => {
-            let start = start(setup, count(f64::from(users)) + " users");
-            format!(
-                "{requests} requests{of} in {}; {start}, each with one session after another.",
-                turns(setup)
-            )
+            let start = start(setup, counted(users, "user"));
+            format!("{requests}{of} in {}; {start}, each with one session after another.", turns(setup))
         }
-        Load::SessionRate(all) => format!(
-            "{requests} requests{of} in {}; sessions start at {}, {}.",
-            turns(setup),
-            rate(all),
-            times(setup)
-        ),
+        Load::SessionRate(all) => {
+            format!("{requests}{of} in {}; sessions start at {}, {}.", turns(setup), rate(all), times(setup))
+        }
     }
 }
 
@@ -135,16 +128,16 @@ fn turns(setup: &Setup) -> String {
         0.0 => String::new(),
         seconds => format!(", {} s of think time between them", decimal(seconds)),
     };
-    format!("sessions of {} turns{pause}", setup.workload.turns.count)
+    format!("sessions of {}{pause}", counted(setup.workload.turns.count, "turn"))
 }
 
 fn replayed(setup: &Setup, run: &Run) -> String {
     let of = if setup.copies() > 1 { " of one replica" } else { "" };
-    let requests = count(f64::from(run.requests));
+    let requests = counted(run.requests, "request");
     let (prompt, output) = (setup.workload.isl.each().first().copied().unwrap_or(1), setup.workload.osl);
     let (prompt, output) = (count(f64::from(prompt)), count(f64::from(output)));
     format!(
-        "{requests} requests of the trace{of} at {} per second; {prompt} prompt and {output} output tokens on \
+        "{requests} of the trace{of} at {} per second; {prompt} prompt and {output} output tokens on \
         average.",
         count(round(run.load)),
     )

@@ -26,7 +26,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         // The load that was requested, not the one that arrived in this run.
         let required = setup.requests_at(run.load);
         let (offered, served) = (count(required), count(saturation.served_per_s));
-        let reason = format!("{offered} requests/s arrive, {served} can be served");
+        let reason = format!("{offered} requests/s arrive, {served} are served once others wait");
         return verdict("misses", "Overloaded", reason);
     }
     let (held, at) = match run {
@@ -46,7 +46,8 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
     let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
         let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
-        held.chain(with.map(confidence)).collect::<Vec<_>>().join("; ")
+        let chance = with.map(|with| format!("{} to meet the limits", confidence(with)));
+        held.chain(chance).collect::<Vec<_>>().join("; ")
     };
     if held.is_empty() {
         verdict("none", "No limits set", String::new())
@@ -63,7 +64,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
         let words =
             format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
-        verdict("misses", &words, said(&missed, over, keep.map(|with| 1.0 - with)))
+        verdict("misses", &words, said(&missed, over, keep))
     }
 }
 
