@@ -18,10 +18,13 @@ const DRAWN_PER_EXPERT: u64 = 16;
 /// Maximum number of cached loads: enough for a few of the largest plans' tables.
 const MOST_KEPT: usize = 4096;
 
+/// A pool, whether its tokens choose by themselves, and the bits of the law's number.
+type Key = (Pool, bool, u64);
+
 thread_local! {
-    /// Random loads by pool and law. Many steps of a plan have the same number of tokens, and so does the next
+    /// Random loads. Many steps of a plan have the same number of tokens, and so does the next
     /// plan: drawing their loads again took half of a plan's time.
-    static DRAWN: RefCell<FxHashMap<(Pool, (bool, u64)), ExpertLoad>> = RefCell::default();
+    static DRAWN: RefCell<FxHashMap<Key, ExpertLoad>> = RefCell::default();
 }
 
 /// A routing problem.
@@ -90,12 +93,11 @@ impl ExpertLoad {
 impl Routing {
     /// The load of the busiest rank.
     pub fn load(self, pool: &Pool) -> ExpertLoad {
-        let law = match self {
+        let key = match self {
             Self::Even => return self.mean(pool),
-            Self::PowerLaw(exponent) => (false, exponent.to_bits()),
-            Self::Independent(range) => (true, range.to_bits()),
+            Self::PowerLaw(exponent) => (*pool, false, exponent.to_bits()),
+            Self::Independent(range) => (*pool, true, range.to_bits()),
         };
-        let key = (*pool, law);
         DRAWN.with_borrow_mut(|drawn| {
             if drawn.len() >= MOST_KEPT {
                 drawn.clear();
