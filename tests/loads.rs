@@ -101,6 +101,29 @@ fn a_run_close_to_capacity_goes_on_until_it_settles() {
     }
 }
 
+/// Thirty thousand steps a request: as many requests as a run has time for.
+#[test]
+fn few_long_answers_have_a_result() {
+    for load in [Load::Concurrency(1), Load::Rate(0.003)] {
+        let long = run(&setup("vllm", load).under(|workload| workload.osl = 30_000));
+        assert!(long.requests > 10 && long.saturation.is_none(), "{load:?}: {}", long.requests);
+    }
+}
+
+/// A rate that leaves half of a server empty is served, whatever a full one would serve.
+#[test]
+fn a_run_that_settles_is_within_capacity() {
+    let sessions = |rate: f64| {
+        setup("vllm", Load::SessionRate(rate)).under(|workload| {
+            (workload.isl, workload.osl, workload.turns.count) = (Lengths::Fixed(1000), 200, 4);
+        })
+    };
+    let quiet = run(&sessions(2.0));
+    assert!(quiet.saturation.is_none() && quiet.metrics.waiting < 5.0, "{:?}", quiet.saturation);
+    let flooded = run(&sessions(40.0)).saturation.expect("far too many");
+    assert!(flooded.served_per_s < flooded.offered_per_s, "{flooded:?}");
+}
+
 #[test]
 fn more_requests_are_sent_where_more_are_asked_for() {
     let asked =

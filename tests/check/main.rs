@@ -5,7 +5,9 @@ mod requests;
 mod reset;
 
 use rooflight::config::catalog::{Catalog, catalog};
-use rooflight::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Severity, check};
+use rooflight::config::{
+    Dtype, Field, Issue, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Severity, check,
+};
 
 fn checked(change: impl FnOnce(&mut Scenario)) -> (Option<Setup>, Vec<Issue>) {
     let mut scenario = Scenario::default();
@@ -127,6 +129,25 @@ fn parallelism_has_to_divide() {
     assert!(text.ends_with("has only 32 layers: lower PP"), "{text}");
     refusal(Field::Pp, |scenario| scenario.parallel.pp = 0);
     refusal(Field::Gpus, |scenario| scenario.replicas = 0);
+}
+
+/// vLLM distributes experts over all GPUs or none, and each GPU of TensorRT-LLM's attention DP is a rank.
+#[test]
+fn layouts_that_an_engine_cannot_start_are_refused() {
+    let of = |engine: &'static str, [tp, dp, ep]: [u32; 3]| {
+        move |scenario: &mut Scenario| {
+            (scenario.model, scenario.engine) = (model("qwen3-30b-a3b"), engine.into());
+            scenario.parallel = Parallelism { tp, pp: 1, dp, ep };
+        }
+    };
+    assert!(refusal(Field::Ep, of("vllm", [4, 1, 2])).contains("set EP to 4 or 1"));
+    assert!(refusal(Field::Dp, of("trtllm", [2, 2, 4])).contains("set TP to 1 and DP to 4"));
+    for (engine, degrees) in
+        [("vllm", [4, 1, 4]), ("vllm", [2, 2, 4]), ("sglang", [4, 1, 2]), ("trtllm", [1, 4, 4])]
+    {
+        let (setup, issues) = checked(of(engine, degrees));
+        assert!(setup.is_some(), "{engine} {degrees:?}: {issues:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Files that are not configs, and numbers that do not make a model.
 
-use rooflight::config::Severity;
-use rooflight::config::model::import::import;
+use rooflight::config::model::import::{import, import_files};
+use rooflight::config::{Dtype, Severity};
 use serde_json::{Value, json};
 
 use super::{QWEN3, changed, refused};
@@ -123,6 +123,9 @@ fn python_number_literals_are_read() {
         "\"time_step_limit\": [0.0, -Infinity], \"prefix\": \"NaN \\\" NaN\"",
     );
     assert!(import(&text, None).0.is_some());
+    let record = r#"{"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}}"#;
+    let (both, issues) = import_files(&format!("{text}\n{record}"));
+    assert_eq!(both.map(|model| model.weights), Some(Dtype::Fp8), "{issues:?}");
 }
 
 #[test]

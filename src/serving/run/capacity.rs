@@ -11,7 +11,7 @@ pub(super) const MOST_CLIENTS: u32 = 4096;
 /// take longer the more requests they hold, but never in proportion.
 pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
 
-/// Share of the slots taken, on average, from which a rate beyond capacity is served only until a burst fills them: then sequences
+/// Share of what a copy holds, on average, from which a rate beyond capacity is served only until a burst fills it: then sequences
 /// lose their KV cache, less is served, and the queue stays. Llama-3.1-8B on an H100 does so at 14 requests/s within 60,000.
 const PRECARIOUS: f64 = 0.5;
 

@@ -34,7 +34,7 @@ impl Runner {
     ) -> Result<ReplicaOutcome, SimError> {
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
         let mut served = match self.served(setup, (load, requests_of(setup, load)), options) {
-            // Of few long answers.
+            // Long answers: half as many as it finished.
             Err(SimError::StepLimit { finished, .. }) if is_open && finished > 1 => {
                 let turns = turns(setup, load);
                 self.served(setup, (load, whole((finished / 2) as u32, turns)), options)?
