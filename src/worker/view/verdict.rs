@@ -46,7 +46,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
     let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
         let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
-        let chance = with.map(|with| format!("{} to meet the limits", confidence(with)));
+        let chance = with.map(|with| format!("{} to be met", confidence(with)));
         held.chain(chance).collect::<Vec<_>>().join("; ")
     };
     if held.is_empty() {
