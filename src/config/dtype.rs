@@ -50,6 +50,11 @@ impl Dtype {
         }
     }
 
+    /// Whether NVIDIA's checkpoints in this format have scales for an FP8 KV cache.
+    pub fn has_cache_scales(self) -> bool {
+        matches!(self, Self::Fp8 | Self::Nvfp4)
+    }
+
     /// Bytes of one element of a large tensor, scales included.
     pub fn bytes(self) -> f64 {
         match self {

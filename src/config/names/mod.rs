@@ -108,7 +108,7 @@ pub fn resolve(text: &str) -> Result<Resolved, String> {
 pub fn has_scaled_cache(text: &str, weights: Option<Dtype>) -> bool {
     let name = Name::read(text.trim());
     let of_nvidia = name.publisher.as_deref() == Some("nvidia");
-    name.stated().any(|format| format.kv) || of_nvidia && matches!(weights, Some(Dtype::Fp8 | Dtype::Nvfp4))
+    name.stated().any(|format| format.kv) || of_nvidia && weights.is_some_and(Dtype::has_cache_scales)
 }
 
 /// For an exact name or id, or the form in lists: `Qwen3-32B (Qwen)`.

@@ -170,7 +170,7 @@ enum KvCache {
     /// The model's own.
     #[default]
     Auto,
-    /// That of the checkpoint: ModelOpt's in NVFP4, and in FP8 with one scale per tensor, have scales for an FP8 cache.
+    /// The one that NVIDIA's checkpoint has scales for.
     Checkpoint,
     Fp8,
 }
@@ -272,7 +272,7 @@ impl LaunchSettings {
     pub fn kv(&self, weights: Dtype) -> Dtype {
         match self.kv_cache {
             KvCache::Fp8 => Dtype::Fp8,
-            KvCache::Checkpoint if matches!(weights, Dtype::Fp8 | Dtype::Nvfp4) => Dtype::Fp8,
+            KvCache::Checkpoint if weights.has_cache_scales() => Dtype::Fp8,
             KvCache::Checkpoint | KvCache::Auto => Dtype::Bf16,
         }
     }

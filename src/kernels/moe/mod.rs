@@ -1,6 +1,7 @@
 //! Routed experts of one layer, computed by one rank in one fused call.
 
 mod closed;
+mod draws;
 mod kernel;
 pub mod routing;
 mod vector;

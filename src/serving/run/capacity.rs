@@ -1,7 +1,7 @@
 //! How many requests a system can serve, and runs to which more arrive.
 
 use super::count::MOST_AT_RATE;
-use super::{Run, Runner};
+use super::{Run, Runner, constants};
 use crate::config::Load;
 use crate::serving::sim::Saturation;
 
@@ -10,10 +10,6 @@ pub(super) const MOST_CLIENTS: u32 = 4096;
 /// Share of the slots taken, on average, from which a rate may be beyond capacity. At a third of them a server is far from it: steps
 /// take longer the more requests they hold, but never in proportion.
 pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
-
-/// Share of what a copy holds, on average, from which a rate beyond capacity is served only until a burst fills it: then sequences
-/// lose their KV cache, less is served, and the queue stays. Llama-3.1-8B on an H100 does so at 14 requests/s within 60,000.
-const PRECARIOUS: f64 = 0.5;
 
 /// Requests for each slot in the run that fills them, and in the one in which more keep waiting.
 const FILLING: u32 = 2;
@@ -54,8 +50,12 @@ impl Runner {
     pub(super) fn slots(&self) -> u32 {
         let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.workload.osl);
         let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
-        let ranks = self.policy.ranks.saturating_mul(self.setup.replicas / self.setup.copies());
-        of_rank.saturating_mul(ranks).min(MOST_CLIENTS)
+        of_rank.saturating_mul(self.ranks()).min(MOST_CLIENTS)
+    }
+
+    /// Ranks of one copy.
+    fn ranks(&self) -> u32 {
+        self.policy.ranks.saturating_mul(self.setup.replicas / self.setup.copies())
     }
 
     /// Requests that one copy holds at once while others begin and end: half of their output, on average.
@@ -63,22 +63,18 @@ impl Runner {
         let (prompt, output) = (self.setup.mean_prompt(), f64::from(self.setup.workload.osl));
         let slots = f64::from(self.slots());
         let of_slot = (prompt + output) / (prompt + output / 2.0);
-        let limit = self
-            .policy
-            .max_seqs
-            .saturating_mul(self.policy.ranks)
-            .saturating_mul(self.setup.replicas / self.setup.copies());
+        let limit = self.policy.max_seqs.saturating_mul(self.ranks());
         (slots * of_slot).min(f64::from(limit))
     }
 
     /// The run of this many replicas, saturated if more requests arrive than they can serve. The longest run may not show an overload
     /// of a few percent by itself: it fills the KV cache long before requests wait.
     pub(super) fn within_capacity(&self, run: Run, load: Load, replicas: u32) -> Run {
-        let may_be_beyond = run.fills || run.metrics.in_flight >= PRECARIOUS * self.held();
+        let may_be_beyond = run.fills || run.metrics.in_flight >= constants().precarious * self.held();
         // A test of so many requests ends before it matters. What paused sessions leave in the KV cache is in no capacity.
-        let is_test = self.setup.workload.requests.is_some() || load.is_sessions();
+        let is_comparable = self.setup.workload.requests.is_none() && load.is_rate() && !load.is_sessions();
         match run.saturation {
-            None if load.is_rate() && may_be_beyond && !is_test => self.with_capacity(run, replicas),
+            None if is_comparable && may_be_beyond => self.with_capacity(run, replicas),
             _ => run,
         }
     }
