@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::record::LeftOut;
-use super::{Calibration, ConfigPoint, Factors, Label, Labels, METRICS, Observed, PerFactor, Posterior};
+use super::widths::{Width, Widths};
+use super::{Calibration, Factors, Observed, PerFactor, Posterior};
 
 /// Half the width of an 80 % band in standard deviations, for Student's t with 5 degrees of freedom, which
 /// `training/calibration` fits the variances with. Left-out runs have heavier tails than a normal distribution.
@@ -38,23 +38,8 @@ pub struct UncertainFigure {
     pub response: PerFactor,
     /// Variance of its logarithm that no factor explains.
     pub noise: f64,
-    /// Scale of its total variance: [`Widths`].
-    pub width: f64,
-}
-
-/// Scale of the variance per metric. Where left-out configurations of a model were poorly predicted on an engine,
-/// its bands there are wider, above all on the same architecture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Widths([f64; METRICS]);
-
-impl Widths {
-    /// For a figure composed of the metrics in these shares.
-    pub fn of(self, shares: &[(Observed, f64)]) -> f64 {
-        let all: f64 = shares.iter().map(|(_, share)| share.abs()).sum();
-        let widened: f64 = shares.iter().map(|(metric, share)| share.abs() * self.0[*metric as usize]).sum();
-        // A certain figure has no width.
-        if all > 0.0 { widened / all } else { 1.0 }
-    }
+    /// What its variance is corrected by.
+    pub width: Width,
 }
 
 impl<T> Responses<T> {
@@ -78,30 +63,6 @@ impl<T> Responses<T> {
 }
 
 impl Calibration {
-    /// The width of bands at a point: the mean over the configurations of its model on its engine and architecture that
-    /// `may_inform` accepts, with the mean over all architectures added [`Self::plain_counts`] times. To that mean the
-    /// fitted covariance, whose width is 1, is added as many times.
-    pub fn widths(&self, at: &ConfigPoint, may_inform: impl Fn(&ConfigPoint) -> bool) -> Widths {
-        let at = at.place();
-        let model = Labels::from_iter([Label::Engine, Label::Shape]);
-        let on_arch = Labels::from_iter([Label::Engine, Label::Shape, Label::Arch]);
-        let like: Vec<(Labels, &LeftOut)> = self
-            .configurations
-            .iter()
-            .map(|of| (at.agree(&of.place), of))
-            .filter(|(agree, of)| agree.contain(model) && may_inform(&of.point))
-            .collect();
-        Widths(std::array::from_fn(|metric| {
-            let among = |labels: Labels, width: f64| {
-                let known = like.iter().filter(|(agree, _)| agree.contain(labels));
-                let known = known.filter_map(|(_, of)| of.by[metric]);
-                let (sum, count) = known.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
-                (sum + self.plain_counts * width) / (count + self.plain_counts)
-            };
-            among(on_arch, among(model, 1.0))
-        }))
-    }
-
     /// A figure composed of the metrics in these shares, which also determine its noise. `None` if it was not
     /// computed.
     pub fn figure<T>(
@@ -123,7 +84,7 @@ impl UncertainFigure {
     /// The interval that 80 % of its measurements are expected in.
     pub fn band(&self, posterior: &Posterior) -> Band {
         let of_factors = posterior.variance(self.response);
-        let factor = (OF_80_PERCENT * (self.width * (of_factors + self.noise)).sqrt()).exp();
+        let factor = (OF_80_PERCENT * self.corrected(of_factors).sqrt()).exp();
         Band {
             low: self.value / factor,
             high: self.value * factor,
@@ -131,12 +92,13 @@ impl UncertainFigure {
         }
     }
 
-    /// The same from its values at both edges of a step-time band of this width ([`Posterior::edges`]), in any order: near
+    /// The same from its values at both edges of a step-time band of this scale ([`Posterior::edges`]), in any order: near
     /// saturation a figure responds nonlinearly.
-    pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2], width: f64) -> Band {
+    pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2], scale: f64) -> Band {
         let of_waiting = posterior.variance([0.0, 0.0, self.response[2]]);
         let others = OF_80_PERCENT.powi(2) * (of_waiting + self.noise);
-        let factor = |away: f64| (self.width * (away.max(0.0).powi(2) / width + others)).sqrt().exp();
+        let own = self.scale(posterior);
+        let factor = |away: f64| (own * (away.max(0.0).powi(2) / scale + others)).sqrt().exp();
         let [shorter, longer] = edges.map(|edge| (edge / self.value).ln());
         Band {
             low: self.value / factor(-shorter.min(longer)),
@@ -145,9 +107,23 @@ impl UncertainFigure {
         }
     }
 
+    /// The variance of its logarithm, of which this much is the factors'.
+    pub fn corrected(&self, of_factors: f64) -> f64 {
+        let [prefill, decode, _] = self.response;
+        self.width.corrected(of_factors + self.noise, prefill.abs() + decode.abs())
+    }
+
+    /// By how much the correction scales its variance.
+    pub fn scale(&self, posterior: &Posterior) -> f64 {
+        let of_factors = posterior.variance(self.response);
+        let fitted = of_factors + self.noise;
+        // A certain figure stays so.
+        if fitted > 0.0 { self.corrected(of_factors) / fitted } else { 1.0 }
+    }
+
     fn noise_share(&self, of_factors: f64) -> f64 {
         // A figure that no factor affects has none.
-        if self.noise > 0.0 { self.noise / (of_factors + self.noise) } else { 0.0 }
+        if self.noise > 0.0 { self.corrected(0.0) / self.corrected(of_factors) } else { 0.0 }
     }
 }
 
@@ -190,15 +166,16 @@ mod tests {
     fn a_figure_that_falls_less_than_it_rises_has_a_band_that_does_so_too() {
         let posterior =
             Posterior { mean: [0.0; 3], covariance: [[0.01, 0.0, 0.0], [0.0; 3], [0.0; 3]], left: [1.0; 3] };
-        let figure = UncertainFigure { value: 1.0, response: [8.0, 0.0, 0.0], noise: 0.0, width: 1.0 };
+        let figure =
+            UncertainFigure { value: 1.0, response: [8.0, 0.0, 0.0], noise: 0.0, width: Width::AS_FITTED };
         let band = figure.band_between(&posterior, [0.8, 4.0], 1.0);
         assert!((band.low - 0.8).abs() < 1e-9 && (band.high - 4.0).abs() < 1e-9, "{band:?}");
         assert!((band.within(1.0, 4.0) - 0.9).abs() < 1e-4 && (band.within(1.0, 0.8) - 0.1).abs() < 1e-4);
         // If the response is uniform, the edges are those that its derivative gives.
-        for width in [1.0, 3.0] {
-            let figure = UncertainFigure { width, ..figure };
-            let edges = posterior.edges(figure.response, width).map(|factors| factors.prefill.powi(8));
-            let (even, plain) = (figure.band_between(&posterior, edges, width), figure.band(&posterior));
+        for times in [1.0, 3.0] {
+            let figure = UncertainFigure { width: Width { times, ..Width::AS_FITTED }, ..figure };
+            let edges = posterior.edges(figure.response, times).map(|factors| factors.prefill.powi(8));
+            let (even, plain) = (figure.band_between(&posterior, edges, times), figure.band(&posterior));
             assert!((even.low / plain.low - 1.0).abs() < 1e-9 && (even.high / plain.high - 1.0).abs() < 1e-9);
         }
     }

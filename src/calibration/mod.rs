@@ -19,14 +19,16 @@ mod posterior;
 mod rank;
 mod record;
 mod support;
+mod widths;
 
-pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure, Widths};
+pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure};
 pub use covariance::{Covariance, Label, Labels, Level, Pair, Place, SOURCES, Source};
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
 pub use rank::{Comparand, Versus};
-pub use record::{Calibration, KnownRun, METRICS, Noise, Observation, Observed, shipped};
+pub use record::{Calibration, KnownRun, METRICS, Observation, Observed, Variances, shipped};
 pub use support::Support;
+pub use widths::{Width, Widths};
 
 use serde::{Deserialize, Serialize};
 

@@ -42,14 +42,14 @@ impl Posterior {
     }
 
     /// The most likely step-time factors at the lower and the upper edge of the 80 % band of a figure with this
-    /// response, whose variance is `width` times what the factors give. Waiting keeps its mean.
-    pub fn edges(&self, response: PerFactor, width: f64) -> [Factors; 2] {
+    /// response, whose variance is `scale` times what the factors give. Waiting keeps its mean.
+    pub fn edges(&self, response: PerFactor, scale: f64) -> [Factors; 2] {
         let response = [response[0], response[1], 0.0];
         let deviation = self.variance(response).sqrt();
         let towards =
             |row: &PerFactor| row.iter().zip(response).map(|(by, of)| by * of).sum::<f64>() / deviation;
         let [prefill, decode, _] =
-            self.covariance.each_ref().map(|row| OF_80_PERCENT * width.sqrt() * towards(row));
+            self.covariance.each_ref().map(|row| OF_80_PERCENT * scale.sqrt() * towards(row));
         let away = |sign: f64| self.factors().longer((sign * prefill).exp(), (sign * decode).exp());
         [away(-1.0), away(1.0)]
     }

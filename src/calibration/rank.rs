@@ -64,12 +64,13 @@ impl Versus<'_> {
     }
 
     fn own(&self, one: usize, figure: &UncertainFigure) -> f64 {
-        figure.width * (self.joint.of(one).variance(figure.response) + figure.noise)
+        figure.corrected(self.joint.of(one).variance(figure.response))
     }
 
     fn shared(&self, [first, second]: &[UncertainFigure; 2]) -> f64 {
         let shared = self.joint.shared((0, first.response), (1, second.response));
-        (first.width * second.width).sqrt() * shared
+        let scale = |one: usize, figure: &UncertainFigure| figure.scale(&self.joint.of(one));
+        (scale(0, first) * scale(1, second)).sqrt() * shared
     }
 
     /// Variance of the log ratio.
@@ -83,7 +84,7 @@ impl Versus<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::Factors;
+    use crate::calibration::{Factors, Width};
 
     /// Decode steps on the same engine share all of their error.
     fn calibration() -> Calibration {
@@ -98,7 +99,7 @@ mod tests {
     }
 
     fn figure(value: f64) -> UncertainFigure {
-        UncertainFigure { value, response: [0.0, 1.0, 0.0], noise: 0.0001, width: 1.0 }
+        UncertainFigure { value, response: [0.0, 1.0, 0.0], noise: 0.0001, width: Width::AS_FITTED }
     }
 
     #[test]

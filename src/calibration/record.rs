@@ -21,7 +21,7 @@ pub fn shipped() -> &'static Calibration {
 }
 
 /// The file format's version.
-const SCHEMA: u32 = 4;
+const SCHEMA: u32 = 5;
 
 /// What is known about how runs differ from the physics.
 #[derive(Debug, Clone)]
@@ -30,12 +30,15 @@ pub struct Calibration {
     pub release: String,
     /// By factor.
     pub prior: [Covariance; FACTORS],
-    pub noise: Noise,
+    /// What step-time factors do not explain.
+    pub noise: Variances,
     pub known: Vec<KnownRun>,
     /// How well each measured configuration was predicted when left out.
     pub configurations: Vec<LeftOut>,
-    /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths).
+    /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths), and the variance up to
+    /// which those multiply.
     pub plain_counts: f64,
+    pub typical: Variances,
     pub outliers: Outliers,
     /// The last decomposition of a posterior.
     pub(super) recent: Recent,
@@ -73,10 +76,10 @@ pub enum Observed {
     Throughput,
 }
 
-/// Variance of ln(measured / predicted) not explained by step-time factors, per metric.
+/// A variance of ln(measured / predicted) per metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Noise {
+pub struct Variances {
     pub ttft: f64,
     pub tpot: f64,
     pub throughput: f64,
@@ -100,7 +103,7 @@ impl Observed {
     }
 }
 
-impl Noise {
+impl Variances {
     pub fn of(&self, metric: Observed) -> f64 {
         match metric {
             Observed::Ttft => self.ttft,
@@ -140,12 +143,13 @@ impl Calibration {
             levels: vec![Level { same: Labels::from_iter([Label::Engine]), variance }],
             smooth: Vec::new(),
         };
-        let noise = Noise { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
+        let noise = Variances { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
         let (release, configurations) = Default::default();
         let outliers = Outliers { furthest: 1.0, tails: 4.0 };
         let prior = prior.map(shared);
         let recent = Recent::default();
-        Self { release, prior, noise, known, configurations, plain_counts: 1.0, outliers, recent }
+        let typical = noise;
+        Self { release, prior, noise, known, configurations, plain_counts: 1.0, typical, outliers, recent }
     }
 }
 
@@ -167,8 +171,9 @@ struct File {
     prefill: Covariance,
     decode: Covariance,
     wait: Covariance,
-    noise: Noise,
+    noise: Variances,
     plain_counts: f64,
+    typical: Variances,
     outliers: Outliers,
     builds: Vec<Build>,
 }
@@ -212,13 +217,14 @@ struct StoredRun {
 impl File {
     fn read(self) -> Calibration {
         assert_eq!(self.schema, SCHEMA, "models/calibration.json is of another schema: a test reads it");
-        let Self { release, prefill, decode, wait, noise, plain_counts, outliers, builds, .. } = self;
+        let Self { release, prefill, decode, wait, noise, plain_counts, typical, outliers, builds, .. } =
+            self;
         let (configurations, runs): (Vec<LeftOut>, Vec<Vec<KnownRun>>) =
             builds.into_iter().flat_map(Build::read).unzip();
         let known = runs.into_iter().flatten().collect();
         let prior = [prefill, decode, wait];
         let recent = Recent::default();
-        Calibration { release, prior, noise, known, configurations, plain_counts, outliers, recent }
+        Calibration { release, prior, noise, known, configurations, plain_counts, typical, outliers, recent }
     }
 }
 

@@ -49,6 +49,9 @@ MIN_FIGURES_TO_LEAVE_OUT = 8
 # times, and to the latter the fitted covariance's width as often (`calibration::band`). This and MAX_SQUARED_Z were chosen among a dozen
 # pairs by the density and the coverage of configurations left out.
 POOLED_WIDTH_WEIGHT = 0.25
+# Bands widen in proportion up to this many times the median variance of a figure whose configuration is left out. Of 1, 2, 4 and any, the
+# first two give the greatest density without a configuration, version or GPU; with 1, fewer figures of closed loops are in their bands.
+TYPICAL = 2.0
 
 
 def start():
@@ -132,11 +135,23 @@ def kept(file):
     return np.array(theta + [np.log(file["noise"][metric]) for metric in METRICS])
 
 
+def anew(prior, theta):
+    """Mean and variance of each row with its configuration left out, and the configurations of the runs."""
+    layouts = codes(prior.runs.points, LAYOUT)
+    return *prior.measured_anew(theta, prior.inverse(theta), layouts), layouts
+
+
+def typical(prior, theta):
+    """By metric, up to which variance bands widen in proportion to what was missed, which is what configurations left out had."""
+    _, variance, _ = anew(prior, theta)
+    return np.array([TYPICAL * np.median(variance[prior.runs.metric == metric]) for metric in range(len(METRICS))])
+
+
 def misses(prior, theta):
     """For each run and metric, by what variances must be multiplied for about 80 % of its configuration's figures to be in their bands
     when that is left out. It widens or narrows the bands of the same model on the same engine (`Calibration::widths`)."""
-    runs, layouts = prior.runs, codes(prior.runs.points, LAYOUT)
-    mean, variance = prior.measured_anew(theta, prior.inverse(theta), layouts)
+    runs = prior.runs
+    mean, variance, layouts = anew(prior, theta)
     away = np.minimum((runs.ratio - mean) ** 2 / variance, MAX_SQUARED_Z)
     of_row, found = layouts[runs.of], {}
     for layout in np.unique(of_row):
@@ -198,7 +213,8 @@ def fitted(arguments, file, new):
     prior.weigh(theta)
     prior.weigh(theta)
     report(prior, theta)
-    covariance = {"noise": {metric: float(f"{v:.3g}") for metric, v in zip(METRICS, np.exp(theta[-len(METRICS) :]))}}
+    variances = {"noise": np.exp(theta[-len(METRICS) :]), "typical": typical(prior, theta)}
+    covariance = {name: {metric: float(f"{v:.3g}") for metric, v in zip(METRICS, by)} for name, by in variances.items()}
     covariance |= {name: record(theta, factor) for factor, name in enumerate(FACTORS)}
     return runs, misses(prior, theta), covariance
 
@@ -227,10 +243,10 @@ def main():
             print("the calibration holds these contributed runs and no others: nothing changes")
             return
         runs, missed = done
-        covariance = {name: file[name] for name in ("noise", *FACTORS)}
+        covariance = {name: file[name] for name in ("noise", "typical", *FACTORS)}
     people = f", and from runs contributed by {', '.join(names(new))}" if new else ""
     head = {
-        "schema": 4,
+        "schema": 5,
         "release": release,
         "attribution": "Derived from measured runs of InferenceX, NVIDIA aiconfigurator, GPUStack, SGLang's cookbook and "
         f"TensorRT-LLM's performance overview{people}; see training/ATTRIBUTION.md",

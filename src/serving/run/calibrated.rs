@@ -145,10 +145,13 @@ impl Runner {
         let edges = match is_steep(&responses) {
             true => {
                 // At the full width of the band: beyond these runs, times would fall below what any queue allows.
-                let width = widths.of(&of_e2e(&responses.at));
-                let e2e = responses.response(0.0, |run| run.metrics.e2e.mean);
-                let [shorter, longer] = posterior.edges(e2e, width).map(|factors| run(factors, true).ok());
-                shorter.zip(longer).map(|runs| Edges { runs, width })
+                let of = (widths, &of_e2e(&responses.at)[..]);
+                calibration.figure(&responses, of, |run| run.metrics.e2e.mean).and_then(|e2e| {
+                    let scale = e2e.scale(&posterior);
+                    let edges = posterior.edges(e2e.response, scale);
+                    let [shorter, longer] = edges.map(|factors| run(factors, true).ok());
+                    shorter.zip(longer).map(|runs| Edges { runs, scale })
+                })
             }
             false => None,
         };
@@ -194,10 +197,10 @@ impl Runner {
     }
 }
 
-/// Runs at both edges of a step-time band of this width.
+/// Runs at both edges of the band of E2E, whose variance is scaled so.
 struct Edges {
     runs: (Run, Run),
-    width: f64,
+    scale: f64,
 }
 
 /// The metrics that E2E is composed of, with their shares.
@@ -232,8 +235,8 @@ fn bands(
         calibration.figure(responses, (widths, shares), of)
     };
     let around = |figure: &UncertainFigure, of: &dyn Fn(&Run) -> f64| match edges {
-        Some(Edges { runs: (shorter, longer), width }) => {
-            figure.band_between(posterior, [of(shorter), of(longer)], *width)
+        Some(Edges { runs: (shorter, longer), scale }) => {
+            figure.band_between(posterior, [of(shorter), of(longer)], *scale)
         }
         None => figure.band(posterior),
     };
