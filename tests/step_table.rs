@@ -50,7 +50,8 @@ fn both(setup: &Setup, loads: &[Load]) -> Vec<(f64, f64)> {
         .map(|&(prompts, decoding, past)| {
             let chunk = prompts.map(|(count, new, past)| Sequences { count, new, past });
             let decode = (decoding > 0).then_some(Sequences { count: decoding, new: 1, past });
-            let batch = Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted, pooled: None };
+            let batch =
+                Batch { sequences: chunk.into_iter().chain(decode).collect(), drafted, ..Batch::default() };
             let direct = direct(setup, &models, batch);
             let work = Work {
                 begun: 0.0,

@@ -9,6 +9,8 @@ pub struct Batch {
     /// Draft tokens verified per decoding sequence (speculative decoding). They attend like the newest token, but the
     /// cache is not read again for them.
     pub drafted: u64,
+    /// Decoding sequences added to reach the batch size of a CUDA graph: they count for everything but attention.
+    pub padding: u64,
     /// Tokens that reach the experts from all attention data parallel ranks together; `None` if each rank has as
     /// many as this one.
     pub pooled: Option<u64>,
@@ -43,6 +45,11 @@ impl Batch {
         Self { drafted: u64::from(drafted), ..self }
     }
 
+    /// The same, replayed by a CUDA graph of this many sequences.
+    pub fn padded(self, graph: u64) -> Self {
+        Self { padding: graph.saturating_sub(self.count()), ..self }
+    }
+
     /// The same with this many tokens reaching the experts from all ranks.
     pub fn pooling(self, tokens: u64) -> Self {
         Self { pooled: Some(tokens), ..self }
@@ -59,13 +66,15 @@ impl Batch {
     /// Rows of the step's GEMMs.
     pub fn tokens(&self) -> u64 {
         let drafted = |group: &Sequences| if group.decodes() { self.drafted } else { 0 };
-        self.sequences.iter().map(|group| group.count * (group.new + drafted(group))).sum()
+        let own: u64 = self.sequences.iter().map(|group| group.count * (group.new + drafted(group))).sum();
+        own + self.padding * (1 + self.drafted)
     }
 
     /// Positions that get logits: one per sequence, and its drafts.
     pub fn logits(&self) -> u64 {
         let drafted = |group: &Sequences| if group.decodes() { self.drafted } else { 0 };
-        self.sequences.iter().map(|group| group.count * (1 + drafted(group))).sum()
+        let own: u64 = self.sequences.iter().map(|group| group.count * (1 + drafted(group))).sum();
+        own + self.padding * (1 + self.drafted)
     }
 
     pub fn count(&self) -> u64 {

@@ -59,6 +59,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     PassReport {
         phase,
         sequences,
+        padding: step.batch.padding,
         tokens,
         past: past as f64 / sequences.max(1) as f64,
         time: total,

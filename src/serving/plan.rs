@@ -176,7 +176,6 @@ fn offline(setup: &Setup, size: u32, rows: &mut Rows) -> Result<Offline, Missing
     let all = fit::prompts_of_one_replica(setup);
     let computed: u64 = all.iter().map(|&prompt| u64::from(prompt) - cached(setup, u64::from(prompt))).sum();
     let prefill = PlannedStep::beginning(setup, first.pooling(computed), rows)?;
-    let verified = all.len() as u64 * u64::from(setup.tokens_verified());
     let last = u64::from(setup.workload.osl.saturating_sub(1));
     let decode = samples(last, DECODE_SAMPLES)
         .into_iter()
@@ -185,7 +184,8 @@ fn offline(setup: &Setup, size: u32, rows: &mut Rows) -> Result<Offline, Missing
             for group in &mut batch.sequences {
                 *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
-            let batch = batch.verifying(setup.workload.drafts.drafted).pooling(verified);
+            let batch = padded(setup, batch).verifying(setup.workload.drafts.drafted);
+            // All ranks are padded to the busiest, which these are the prompts of.
             Ok((step, PlannedStep::new(setup, batch, rows)?))
         })
         .collect::<Result<_, _>>()?;
@@ -214,10 +214,15 @@ fn decode_steps(
     let past = prompt_of(setup) + u64::from(setup.workload.osl) / 2;
     let most = (running / f64::from(setup.parallel.batches())).ceil().max(1.0) as u64;
     let step = |count| {
-        let batch = Batch::decode(count, past).verifying(setup.workload.drafts.drafted);
+        let batch = padded(setup, Batch::decode(count, past)).verifying(setup.workload.drafts.drafted);
         Ok((count, PlannedStep::new(setup, batch, rows)?))
     };
     sizes(most).into_iter().map(step).collect()
+}
+
+fn padded(setup: &Setup, decode: Batch) -> Batch {
+    let graph = replica::padded(setup, decode.count());
+    decode.padded(graph)
 }
 
 fn sizes(most: u64) -> Vec<u64> {

@@ -1,7 +1,7 @@
 //! A setup's replica as input to the simulator.
 
 use super::report::Memory;
-use super::sim::{HostCache, Policy, Preempt};
+use super::sim::{self, HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
 use crate::config::catalog::numbers::graphs::constants;
 use crate::config::model::Attention;
@@ -114,6 +114,15 @@ pub fn graph_sizes(most: u32) -> Vec<u32> {
     let mut sizes: Vec<u32> = small.chain(multiples).take_while(|&size| size < most).collect();
     sizes.push(most);
     sizes
+}
+
+/// How many sequences a decode step of one rank runs with: as many as the next CUDA graph.
+pub fn padded(setup: &Setup, decoding: u64) -> u64 {
+    let graph = |decoding: u32| match decodes_eagerly(setup) {
+        true => decoding,
+        false => sim::padded(&graph_sizes(setup.max_seqs), decoding),
+    };
+    u32::try_from(decoding).map_or(decoding, |decoding| graph(decoding).into())
 }
 
 /// The largest steps of one rank with `clients` at once and prompts and outputs of up to these lengths.

@@ -132,7 +132,7 @@ impl PlannedStep {
                 let own = self.calls.iter().map(|call| &call.call).filter(own);
                 let work = HostWork {
                     launches: (prefill || decodes_eagerly(setup)).then(|| launches(own, setup)),
-                    sequences: self.batch.sequences.iter().map(|group| group.count as f64).sum(),
+                    sequences: (self.batch.count() + self.batch.padding) as f64,
                     ahead: decides_ahead(setup),
                 };
                 StepTime::of(&setup.engine.host, work, kernels)?

@@ -10,6 +10,7 @@ use rooflight::config::{
     Dtype, Field, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Workload, check,
 };
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
+use rooflight::graph::Phase;
 use rooflight::kernels::Family;
 use rooflight::serving::{Report, answer, finish, plan};
 use rooflight::units::count;
@@ -237,4 +238,28 @@ fn a_plan_answered_with_other_rows_is_refused() {
     let (plan, rows) = plan(&setup(&asked)).unwrap();
     assert!(!rows.families().is_empty());
     assert_eq!(finish(&plan, &Efficiencies::Learned(Learned::default())), None);
+}
+
+/// Nine sequences replay the graph of sixteen: in a run, in a static batch, and in the step that is broken down.
+#[test]
+fn decode_steps_are_padded_alike_wherever_they_are_shown() {
+    for engine in ENGINES {
+        let of = |size: u32, load: fn(u32) -> Load| {
+            report(&scenario("qwen3-30b-a3b", "h200-sxm", engine, 128, 256, load(size)), -0.3)
+        };
+        let step = |report: &Report| {
+            let pass = report.pass(Phase::Decode).expect("it decodes");
+            (pass.time.0, pass.sequences + pass.padding)
+        };
+        for load in [Load::Batch, Load::Concurrency] {
+            let [nine, sixteen] = [9, 16].map(|size| of(size, load));
+            let ((time, graph), (whole, _)) = (step(&nine), step(&sixteen));
+            assert!(
+                graph == 16 && (0.95..1.0).contains(&(time / whole)),
+                "{engine}: {graph}, {time} of {whole} s"
+            );
+            let tpot = nine.headline.unwrap().tpot.unwrap().0;
+            assert!((0.97..1.06).contains(&(tpot / time)), "{engine}: TPOT {tpot} s, a step {time} s");
+        }
+    }
 }

@@ -45,7 +45,7 @@ pub use error::SimError;
 pub use host::HostCache;
 pub use metrics::{LimitResult, Metrics, Stats, goodput, in_flight, limit_results, metrics};
 pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
-pub use policy::{BalanceWait, BatchWait, Policy, Preempt};
+pub use policy::{BalanceWait, BatchWait, Policy, Preempt, padded};
 pub use request::Request;
 pub use system::Limits;
 

@@ -107,6 +107,11 @@ pub enum Preempt {
     LookAhead,
 }
 
+/// How many sequences a step of `decoding` ones is padded to, given the sizes of the CUDA graphs: none if it is larger.
+pub fn padded(sizes: &[u32], decoding: u32) -> u32 {
+    sizes.get(sizes.partition_point(|&size| size < decoding)).copied().unwrap_or(decoding)
+}
+
 impl Policy {
     /// A vLLM-like scheduler (mixed chunks, recomputation) with this budget, slots and KV tokens: everything else
     /// is off, blocks have 16 tokens.

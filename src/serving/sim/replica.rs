@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::hand_over::{Event, Token};
 use super::outcome::Counts;
-use super::policy::Policy;
+use super::policy::{Policy, padded};
 use super::queue::insert;
 use super::rank::Rank;
 use super::request::RequestState;
@@ -290,12 +290,11 @@ impl<'a> Replica<'a> {
         Ok(())
     }
 
-    /// The CUDA graph size for `decoding` sequences; unchanged if none is large enough.
+    /// [`padded`]: most steps have as many sequences as the last.
     fn graph_size(&mut self, decoding: u32) -> u32 {
         if self.graph.0 != decoding {
             let sizes = self.policy.graph_sizes.as_deref().unwrap_or_default();
-            let index = sizes.partition_point(|&size| size < decoding);
-            self.graph = (decoding, sizes.get(index).copied().unwrap_or(decoding));
+            self.graph = (decoding, padded(sizes, decoding));
         }
         self.graph.1
     }

@@ -13,12 +13,20 @@ pub fn shown(pass: &PassReport, factors: Option<Factors>) -> Pass {
         facts: vec![
             pass.time.print().to_string(),
             count(pass.tokens as f64),
-            count(pass.sequences as f64),
+            sequences(pass),
             percent(pass.mfu).to_string(),
             percent(pass.mbu).to_string(),
         ],
         times: times(pass),
         kernels: rows(pass),
+    }
+}
+
+fn sequences(pass: &PassReport) -> String {
+    let own = count(pass.sequences as f64);
+    match pass.padding {
+        0 => own,
+        padding => format!("{own} + {} padding", count(padding as f64)),
     }
 }
 
