@@ -1,8 +1,10 @@
 //! Finds catalog models by words of their names, as people say them: `llama 70b`.
 
+use std::cmp::Reverse;
+
 use super::{NAMED_MODELS, NamedModel};
-use crate::config::Model;
 use crate::config::catalog::POPULAR;
+use crate::config::{Dtype, Model};
 
 /// How well a name matches `words`, in lower case: lower is better. `None` if a word is in neither the name nor the
 /// `facts`.
@@ -25,7 +27,8 @@ pub fn popularity(id: &str) -> usize {
     models.iter().position(|popular| *popular == id).unwrap_or(models.len())
 }
 
-/// The models whose names have all `words`, in lower case, the best match first.
+/// The models whose names have all `words`, in lower case, the best match first. Words that give a size mean the newest
+/// version of that size, before it is quantized: `llama 70b` is Llama 3.3, and not the one that was measured most.
 pub fn search(words: &[&str]) -> Vec<&'static Model> {
     let ranked = |known: &'static NamedModel| {
         let name = short_name(&known.model.name);
@@ -34,8 +37,31 @@ pub fn search(words: &[&str]) -> Vec<&'static Model> {
     };
     let mut found: Vec<(u8, &NamedModel)> = NAMED_MODELS.iter().filter_map(ranked).collect();
     let squeezed = squeeze(&words.concat());
-    found.sort_by_key(|(rank, known)| (squeeze(&known.base) != squeezed, *rank, popularity(&known.model.id)));
+    let is_sized = words.iter().any(|word| is_size(word));
+    let age = |known: &NamedModel| {
+        let is_quantized = known.model.weights != Dtype::Bf16;
+        is_sized.then(|| (is_quantized, Reverse(version(&known.base))))
+    };
+    found.sort_by_key(|(rank, known)| {
+        (squeeze(&known.base) != squeezed, *rank, age(known), popularity(&known.model.id))
+    });
     found.into_iter().map(|(_, known)| known.model).collect()
+}
+
+/// `70b`, `8x7b`, `1.5b`.
+pub fn is_size(word: &str) -> bool {
+    let number = word.strip_suffix('b').unwrap_or_default();
+    number.starts_with(|letter: char| letter.is_ascii_digit())
+        && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.' || letter == 'x')
+}
+
+/// The first number of a name, by its parts: 3 and 1 of `llama-3.1-70b`. None of `mixtral-8x7b`, which begins with its
+/// size.
+fn version(name: &str) -> Vec<u32> {
+    let begins = name.find(|letter: char| letter.is_ascii_digit()).unwrap_or(name.len());
+    let word = name[begins..].split(|letter: char| !letter.is_alphanumeric() && letter != '.').next();
+    let parts = word.unwrap_or_default().split('.').map(str::parse);
+    parts.collect::<Result<_, _>>().unwrap_or_default()
 }
 
 /// Whether a name has a word whose numbers are whole: `3` is in `qwen3-8b` and `llama-3.1`, and in neither `32b` nor

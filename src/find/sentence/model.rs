@@ -3,7 +3,7 @@
 use super::hardware::wishes;
 use super::left_out::is_not;
 use super::{BREAK, FILLERS, Parsed, SEPARATORS, Unit};
-use crate::config::names::{begins_name, resolve, search, short_name};
+use crate::config::names::{begins_name, is_size, resolve, search, short_name};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
 /// Words of a request that occur in no model's name.
@@ -123,13 +123,6 @@ fn begins(word: &str) -> bool {
         || (letters > 1 && resolve(&word).is_ok())
 }
 
-/// `70b`, `8x7b`, `1.5b`.
-fn is_size(word: &str) -> bool {
-    let number = word.strip_suffix('b').unwrap_or_default();
-    number.starts_with(|letter: char| letter.is_ascii_digit())
-        && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.' || letter == 'x')
-}
-
 /// `r1` of `DeepSeek-R1`: a word of some name, with a number.
 fn is_part(word: &str) -> bool {
     let is_mixed = word.starts_with(|letter: char| letter.is_ascii_alphabetic())
@@ -245,10 +238,17 @@ mod tests {
     }
 
     #[test]
-    fn of_several_models_the_pickers_first_is_taken_and_said() {
-        for text in ["llama 70b, 20 requests/s", "llama 70b 20 requests/s", "70b, 20 requests/s"] {
+    fn of_several_models_the_newest_of_that_size_is_taken_and_said() {
+        for (text, id) in [
+            ("llama 70b, 20 requests/s", "llama-3.3-70b-instruct"),
+            ("llama 70b 20 requests/s", "llama-3.3-70b-instruct"),
+            ("llama 8b 20 requests/s", "llama-3.1-8b"),
+            ("qwen 72b 20 requests/s", "qwen2.5-72b-instruct"),
+            ("qwen 32b 20 requests/s", "qwen3-32b"),
+            ("gemma 27b 20 requests/s", "gemma-3-27b-it"),
+        ] {
             let (found, issues) = model(text);
-            assert!(found.starts_with("llama-3") && found.contains("70b"), "{text}: {found}");
+            assert_eq!(found, id, "{text}");
             let name = &crate::config::catalog::catalog().model(&found).expect("it is known").name;
             assert!(issues.len() == 1 && issues[0].text.contains(&**name), "{text}: {issues:?}");
         }
