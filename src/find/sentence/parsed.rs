@@ -50,7 +50,7 @@ impl Parsed {
             match field {
                 // The last of them may be the average, for which too little would be bought.
                 Field::Load => self.refused.push(format!(
-                    "`{}` and `{}` are two loads: state one, the highest to serve",
+                    "`{}` and `{}` are two loads: state only the highest to serve",
                     excerpt(before),
                     excerpt(&phrase)
                 )),

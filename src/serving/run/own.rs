@@ -177,7 +177,7 @@ impl Runner {
         for (_, of, ratio) in of(&responses.at) {
             if furthest.is_some_and(|furthest| ratio.abs() > furthest) {
                 let far = times(ratio.exp());
-                return Err(format!("its {} is {far} what is predicted, too far to learn from", of.name()));
+                return Err(format!("its {} is {far} the prediction, too far off to learn from", of.name()));
             }
         }
         if observed.is_empty() {
