@@ -148,8 +148,8 @@ fn impossible_results_are_refused() {
             json!({"mean_ttft_ms": 0.001, "mean_tpot_ms": 2.0}),
             "its TPOT is better than the hardware's peak rates",
         ),
-        (json!({"mean_ttft_ms": 0.001, "mean_tpot_ms": 16.0}), "less than a hundredth of what is predicted"),
-        (json!({"mean_tpot_ms": 80.0}), "times what is predicted, too far to learn from"),
+        (json!({"mean_ttft_ms": 0.001, "mean_tpot_ms": 16.0}), "less than a hundredth of the prediction"),
+        (json!({"mean_tpot_ms": 80.0}), "times the prediction, too far off to learn from"),
         (
             json!({"mean_ttft_ms": 400, "mean_tpot_ms": 0}),
             "`mean_tpot_ms` is 0: leave out what was not measured",

@@ -1,9 +1,9 @@
-"""Fit the closed form of products on GPUs that are not NVIDIA's: parts `cdna` and `xe2` of static/catalog/constants.json.
+"""Fit the closed form of GEMMs on GPUs that are not NVIDIA's: parts `cdna` and `xe2` of static/catalog/constants.json.
 
     t = launch + a * bytes / bandwidth + b * FLOP / (sustained clock * peak) + c * k / 1000        (µs)
 
-Rows are the fastest kernel of each shape in aiter's tuning runs on MI300X and MI355X, and vLLM's on Arc Pro B60. Powers of two of m weigh alike;
-what is minimised is |ln(fitted / measured)|. Prints the constants of each format with their errors, and the errors
+Rows are the fastest kernel of each shape in aiter's tuning runs on MI300X and MI355X, and vLLM's on Arc Pro B60. All powers of two of m have the same weight;
+the fit minimises |ln(fitted / measured)|. Prints the constants of each format with their errors, and the errors
 on each GPU when they are fitted without it.
 
 Data: ROCm/aiter (MIT), ai-dynamo/aiconfigurator (Apache-2.0).

@@ -1,7 +1,7 @@
 """Fit the share of the memory bandwidth that each GPU's fastest kernels reach on cold data.
 
-Of products of at most 16 rows (BF16) and of decode attention that read more than four times the L2: the
-99th percentile of compulsory bytes over time and peak bandwidth, whichever of the two is more. Measuring
+Over GEMMs of at most 16 rows (BF16), and over decode attention, that read more than four times the L2: the
+99th percentile of compulsory bytes over time and peak bandwidth, the larger of the two. Measuring
 loops leave smaller problems in the L2, so they say nothing about it.
 
 Data: ai-dynamo/aiconfigurator (Copyright NVIDIA Corporation & Affiliates, Apache-2.0).

@@ -107,7 +107,7 @@ impl UncertainFigure {
         }
     }
 
-    /// The variance of its logarithm, of which this much is the factors'.
+    /// The variance of its logarithm, if the factors contribute this much.
     pub fn corrected(&self, of_factors: f64) -> f64 {
         let [prefill, decode, _] = self.response;
         self.width.corrected(of_factors + self.noise, prefill.abs() + decode.abs())

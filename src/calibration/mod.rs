@@ -40,7 +40,7 @@ pub struct Factors {
     pub prefill: f64,
     /// A step that only decodes.
     pub decode: f64,
-    /// TTFT, in addition to what longer steps make of it.
+    /// TTFT, beyond the effect of longer steps.
     pub wait: f64,
 }
 
@@ -64,7 +64,7 @@ impl Factors {
         [self.prefill, self.decode, self.wait].map(f64::ln)
     }
 
-    /// Whether none differs from the other's by more than this share.
+    /// Whether every factor is within this share of the other's.
     pub fn is_near(self, other: Self, share: f64) -> bool {
         self.logs().iter().zip(other.logs()).all(|(one, other)| (one - other).abs() <= share)
     }

@@ -14,7 +14,8 @@ use crate::units::Order;
 /// Runs used: all of them, thousands, would take too long in a page.
 const POSTERIOR_RUNS: usize = 80;
 /// Of these, this many are the runs that share most with the configuration. The others are the nearest run of each
-/// further configuration: what all models on an engine share shows in many configurations, not in many runs of one.
+/// further configuration: an error that all models on an engine share is learned from many configurations, not from
+/// many runs of one.
 const NEAREST: usize = 24;
 /// Runs used where an approximation is enough.
 const ROUGH_RUNS: usize = 24;

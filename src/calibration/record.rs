@@ -35,8 +35,8 @@ pub struct Calibration {
     pub known: Vec<KnownRun>,
     /// How well each measured configuration was predicted when left out.
     pub configurations: Vec<LeftOut>,
-    /// How many configurations the fitted covariance counts as in [`Widths`](super::Widths), and the variance up to
-    /// which those multiply.
+    /// How many configurations the fitted covariance counts for in [`Widths`](super::Widths), and the variance up to
+    /// which these scale in proportion.
     pub plain_counts: f64,
     pub typical: Variances,
     pub outliers: Outliers,
@@ -59,7 +59,7 @@ pub struct Outliers {
 pub struct LeftOut {
     pub point: ConfigPoint,
     pub place: Place,
-    /// By what variances must be multiplied per metric for about 80 % of its figures to be in their bands; `None` if not
+    /// The factor on variances, per metric, that puts about 80 % of its figures within their bands; `None` if not
     /// measured.
     pub by: [Option<f64>; METRICS],
 }

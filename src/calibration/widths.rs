@@ -8,8 +8,8 @@ use super::{Calibration, ConfigPoint, Label, Labels, METRICS, Observed};
 pub struct Width {
     /// How many times as large the squared errors of the same model's configurations on the engine were.
     pub times: f64,
-    /// The variance of a typical configuration that was left out. A larger one does not grow in proportion: what
-    /// neighbours miss each other by says less of a prediction that no neighbour informs.
+    /// The variance of a typical configuration that was left out. A larger one is not widened in proportion: how far
+    /// off similar configurations were says little about a prediction that has no similar run.
     pub typical: f64,
 }
 
@@ -21,8 +21,8 @@ impl Width {
     /// The variances as they were fitted.
     pub const AS_FITTED: Self = Self { times: 1.0, typical: f64::INFINITY };
 
-    /// The variance that a fitted one stands for, of a figure that grows this many times as fast as step times. One that
-    /// grows faster, next to saturation, has a larger variance everywhere.
+    /// The corrected variance of a figure that grows this many times as fast as step times. Near saturation figures
+    /// grow faster, so a typical variance is larger there.
     pub(super) fn corrected(self, fitted: f64, growth: f64) -> f64 {
         let typical = self.typical * growth.max(1.0).powi(2);
         let widened = if self.times > 1.0 { fitted.min(typical) } else { fitted };
@@ -47,9 +47,9 @@ impl Widths {
 }
 
 impl Calibration {
-    /// The correction at a point. How large errors were is the mean over the configurations of its model on its engine
-    /// and architecture that `may_inform` accepts, with the mean over all architectures added
-    /// [`Self::plain_counts`] times. To that mean the fitted covariance, of 1, is added as many times.
+    /// The correction at a point: the mean error of its model's configurations on its engine and architecture that
+    /// `may_inform` accepts, shrunk towards the mean over all architectures, as if that had been seen
+    /// [`Self::plain_counts`] times. That mean is in turn shrunk towards 1, the fitted covariance, by as much.
     pub fn widths(&self, at: &ConfigPoint, may_inform: impl Fn(&ConfigPoint) -> bool) -> Widths {
         let at = at.place();
         let model = Labels::from_iter([Label::Engine, Label::Shape]);

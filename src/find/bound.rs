@@ -100,11 +100,11 @@ impl Bound {
 
     /// A limit that even a lone request misses, with its ideal in seconds.
     pub fn broken(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
-        // A limit for few requests says nothing about the mean one.
+        // A limit on a small share of requests says nothing about their mean.
         self.tightest(setup).filter(|&(_, at, limit)| asks_most(setup) && at > limit)
     }
 
-    /// The limit that is closest to being broken or broken by most, with what is reached at best.
+    /// The limit closest to being broken, or broken by most, with the best value reached.
     pub fn tightest(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
         let steps = f64::from(setup.workload.osl.saturating_sub(1));
         let e2e = self.ttft + self.tpot.unwrap_or(0.0) * steps;
@@ -128,7 +128,7 @@ pub(super) fn replicas(setup: &Setup, per_request: f64) -> u32 {
             Some(cycle) => f64::from(clients) / (cycle * constants().exceptions_last),
             None => return 1,
         },
-        // Other clients wait, so fewer replicas serve them too, only more slowly.
+        // Clients of all other loads just wait, so fewer replicas serve them too, only more slowly.
         _ => return 1,
     };
     let least = rate * per_request;
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(broken("v=1&g=l40s&r=1&isl=8192&st=20"), Some(Field::SloTtft));
         assert_eq!(broken("v=1&g=l40s&r=1&se=500&osl=500"), Some(Field::SloE2e));
         assert_eq!(broken("v=1&g=l40s&r=1&sp=60&st=2000"), None);
-        // A limit for half of the requests says nothing about the mean one.
+        // A limit on half of the requests says nothing about their mean.
         assert_eq!(broken("v=1&g=l40s&r=1&sp=3.5&so=0.5"), None);
     }
 

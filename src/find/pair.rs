@@ -40,7 +40,7 @@ pub(super) struct Pair {
     /// Tried next, as long as no workers meet the limits.
     next: Workers,
     pub(super) kept: Option<(Workers, Run)>,
-    /// Where no limit says which workers to add: the numbers to try.
+    /// The numbers to try if no broken limit tells which workers to add.
     pub(super) walk: Option<Walk>,
     /// This many or fewer of each kind are not enough with the kept number of the other; and what breaks with one
     /// fewer.

@@ -110,7 +110,7 @@ const GROWTH: f64 = 1.4;
 /// A run this close above its limit does not rule out fewer replicas: how prompts happen to coincide moves a percentile
 /// by about as much from one number of clients to the next.
 const NEAR: f64 = 1.1;
-/// No more numbers of replicas than this are taken for near misses: each costs a run.
+/// At most this many numbers of replicas count as near misses: each costs a run.
 const MOST_NEAR: usize = 6;
 
 impl Probe {

@@ -42,7 +42,7 @@ impl Search {
     /// kept, so the answer does not depend on the order of discovery.
     pub(super) fn is_outdone(&self, setup: &Setup, ranking_cost: RankingCost) -> bool {
         let better = |found: &Arc<Found>| found.rank().order(ranking_cost).is_lt();
-        // For the cheapest plan alone. Closed forms are not used, and nothing else bounds the cost of a job.
+        // For the cheapest plan alone. Closed forms are not used here, and the cost of a job has no other bound.
         if self.exhaustive && self.ranked_by().is_of_job() {
             return false;
         }

@@ -300,8 +300,8 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     }
     let drafts = request.values(Field::Drafted).is_some_and(|all| all.iter().any(|text| text != "0"));
     if drafts && request.values(Field::Accepted).is_none() && base.workload.drafts.accepted == 0.0 {
-        let text = "how many drafted tokens are accepted depends on model and text, and no default is known: give \
-                    `accepted`, tokens of each step, as measured or published";
+        let text = "how many drafted tokens are accepted depends on model and text, and there is no default: give \
+                    `accepted`, in tokens per step, as measured or published";
         issues.push(Issue::error(Field::Accepted, text));
     }
     let drafts = request.values(Field::Drafted).is_some() || base.workload.drafts.drafted > 0;
@@ -310,15 +310,13 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     }
     let mut refuse = |text: &str| issues.push(Issue::error(Field::PrefillWorkers, text));
     if base.has_pools() {
-        refuse(
-            "a search finds how many prefill workers there are: give them in `vary`, as numbers or \"all\"",
-        );
+        refuse("a search chooses the number of prefill workers: give it in `vary`, as numbers or \"all\"");
     }
     if request.pools() && gpus.is_some() {
-        refuse("how many workers there are follows from the load: give `budget_gpus` in place of `gpus`");
+        refuse("the number of workers follows from the load: give `budget_gpus` instead of `gpus`");
     }
     if request.pools() && matches!(base.workload.load, Load::Offline(_)) {
-        refuse("prefill and decode workers need a server: take a load other than an offline queue");
+        refuse("prefill and decode workers need a server: choose a load other than an offline queue");
     }
     fleet.check(*gpus, request.types(), base, issues);
 }

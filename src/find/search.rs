@@ -272,8 +272,9 @@ impl Search {
         }
     }
 
-    /// Layouts that physics excludes by least: a lone request shows by how much. One that no batch size saves need not break a limit
-    /// at its bound, so all are ranked by how close their bounds come.
+    /// The layouts that physics excludes most narrowly; a run of a lone request shows by how much. A layout can be
+    /// excluded at every batch size without breaking a limit at its bound, so all are ranked by how close their bounds
+    /// come to a limit.
     fn nearest_to_physics(&mut self) {
         let excess = |layout: &BoundedLayout| {
             layout.bound.tightest(&layout.setup).map_or(1.0, |(_, at, limit)| at / limit)

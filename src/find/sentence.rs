@@ -68,8 +68,8 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             let before = lost.last().filter(|(_, to)| *to == from);
             let before = before.map(|(at, to)| format!(", not `{}`", excerpt(&words.phrase(*at, *to))));
             parsed.refused.push(format!(
-                "`each` follows a number of clients or a rate of theirs{}: write for example `300 users each 10 \
-                 requests/hour`, or the rate of all, `3,000 requests/hour`",
+                "`each` must follow a number of clients or their rate{}: write for example `300 users each 10 \
+                 requests/hour`, or the total rate, `3,000 requests/hour`",
                 before.unwrap_or_default()
             ));
         }

@@ -69,7 +69,7 @@ fn row(plan: &Plan, places: [usize; 2]) -> [String; 9] {
         then,
         plan.goodput_share.map_or_else(none, |share| percent(share).to_string()),
         plan.chance_within_limits.map_or_else(none, judged),
-        // A job has no headroom; its rate stands there instead.
+        // A job has no headroom; that column shows its rate.
         headroom
             .or(plan.job_seconds.map(|_| format!("{}/s", count(plan.requests_per_s))))
             .unwrap_or_else(none),

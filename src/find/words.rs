@@ -44,7 +44,7 @@ pub fn broken(run: &Run, load: Load) -> Broken {
         // The load that was requested, not the one that arrived in this run.
         let required = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
         let (served, offered) = (saturation.served_per_s, required.unwrap_or(saturation.offered_per_s));
-        // A trial ends long before its queue shows how many can be served.
+        // A trial ends long before its queue shows how many requests can be served.
         let text = format!("{} requests/s arrive, more than can be served", count(offered));
         return Broken { field: load.size(), at: served, limit: offered, text };
     }
@@ -286,7 +286,7 @@ mod tests {
         let found = broken(&Run { load: 9.0, saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
         assert_eq!((found.field, found.limit, found.at), (Field::Rate, 9.0, 3.0));
         assert!(excess(&found) > FAR);
-        // Only the run to show knows how many can be served.
+        // Only the run that is shown knows how many can be served.
         assert!(!found.text.contains('3') && overloaded(found).text.contains('3'));
     }
 }

@@ -1,4 +1,4 @@
-//! GEMMs in FP32. PyTorch's default leaves the tensor cores out of them, so they run on the FP32 pipes, whose rate is a
+//! GEMMs in FP32. By default PyTorch does not use tensor cores for them, so they run on the FP32 pipes, whose rate is a
 //! sixteenth of that of BF16 on A100 and Hopper, and half of that on Blackwell.
 
 use super::{Count, Kernel};
@@ -28,7 +28,7 @@ impl Kernel for ExactGemm {
         format!("{} × {} × {}", self.m, self.n, self.k)
     }
 
-    /// Nobody measured them: the FP32 pipes at the clock that large GEMMs sustain, or the operands' bytes.
+    /// Never measured. Timed by the FP32 pipes at the clock that large GEMMs sustain, or by the operands' bytes.
     fn closed_form(&self, gpu: &Gpu, _: &Engine) -> Result<Option<Seconds>, MissingFigure> {
         let count = self.count(gpu)?;
         let computing = count.compute(gpu)? * (1.0 / gpu.sustained()?);

@@ -183,12 +183,12 @@ impl Finisher<'_> {
         let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
         let requests_per_s = setup.requests_at(run.load);
         let text = format!(
-            "Arrivals exceed capacity: {} requests/s arrive, {} are served once others wait. TTFT grows without bound, \
+            "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, \
              so its value here depends on the length of the run. Lower the rate, or use {}.",
             count(requests_per_s),
             count(found.served_per_s),
             match setup.prefill {
-                Some(_) => "more workers in the pool that is full, prefill or decode".into(),
+                Some(_) => "more workers in the full pool, prefill or decode".into(),
                 None => {
                     let enough = (requests_per_s / (of_replica * FULL_USE)).ceil();
                     format!("{} replicas", count(enough.max(f64::from(setup.replicas) + 1.0)))
@@ -206,7 +206,7 @@ impl Finisher<'_> {
         let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
         is_busy.then(|| {
             let text = format!(
-                "{}'s API server is counted with {} per request, so a replica admits at most {} requests/s, however \
+                "{}'s API server is assumed to take {} per request, so a replica admits at most {} requests/s, however \
                  fast its GPUs: use more replicas. Several API servers per engine are not simulated",
                 setup.engine.name,
                 each.print(),

@@ -252,8 +252,8 @@ impl Report {
         Some(self.calibrated.as_ref()?.factors)
     }
 
-    /// The run without the visitor's own runs, if there are any. Measurements are compared with it: a prediction that was
-    /// calibrated on a measurement says nothing by being close to it.
+    /// The run without the visitor's own runs, if there are any. Measurements are compared with it: a prediction
+    /// calibrated on a measurement proves nothing by agreeing with it.
     pub fn without_own(&self) -> Option<&Run> {
         self.calibrated.as_ref()?.without_own.as_ref()
     }

@@ -44,7 +44,7 @@ fn support(calibrated: &Calibrated) -> String {
     };
     let own = if support.own > 0 { format!(", and {} of yours", of(support.own)) } else { String::new() };
     format!(
-        "Step times are corrected by measured runs: {} of models of this shape (the same kinds of layer, as many and as wide) on this \
+        "Step times are corrected by measured runs: {} of models of this shape (same kinds, number and width of layers) on this \
          engine, {} on any engine, {} on this GPU with this engine{own}.{unseen}",
         of(support.of_model_on_engine),
         of(support.of_model),
@@ -108,7 +108,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     });
     let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, known by the shape of their model, and how far they deviate from the physics alone.";
+    let text = "The nearest measured runs, named by the shape of their model, and how far they are from the physics alone.";
     vec![Block::text(text), table]
 }
 

@@ -12,8 +12,8 @@ const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
 
-/// Chance within the limits below which a change is no advice, and what of it a change may cost: two thirds and a
-/// quarter.
+/// Chance of meeting the limits from which on a configuration is considered sure, and how much of its chance a
+/// recommended change may cost.
 const SURE: f64 = 2.0 / 3.0;
 const LESS_SURE: f64 = 0.25;
 

@@ -139,7 +139,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         }
     }
     blocks.push(Block::text(
-        "Each row applies one change to this configuration under the same load, simulated anew; percentages are relative \
+        "Each row applies one change to this configuration under the same load, simulated again; percentages are relative \
          to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
          The chances follow from measured runs and from what the row shares with this configuration.",
     ));

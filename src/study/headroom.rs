@@ -154,12 +154,12 @@ fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
 fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
     let measured = || ranked.iter().filter_map(|gain| Some((gain, gain.saved_elsewhere()?)));
     let (gain, saved) = measured().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    let mut text = "Elsewhere: the default kernels of the other engines that were measured on this GPU, predicted for the same \
-                    call; these times were not measured."
+    let mut text = "Elsewhere: the other engines' default kernels, where measured on this GPU. Their times for the same call are \
+                    predicted, not measured."
         .to_owned();
     if let Some((name, _)) = gain.other.engine.as_ref().filter(|_| saved.0 >= LEAST * pass.time.0) {
         text += &format!(
-            " The most to gain: with the {} of {name}, a step would take {} less.",
+            " The largest gain: with the {} of {name}, a step would take {} less.",
             gain.kernel.name,
             percent(saved / pass.time)
         );

@@ -43,7 +43,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         Block::heading("Your measurement"),
         table,
         Block::text(
-            "Difference = (predicted - measured) / measured, of the means. Where only a median was measured it stands in \
+            "Difference = (predicted - measured) / measured, of the means. If only a median was measured, it stands in \
              for the mean, which a few slow requests can raise well above it.",
         ),
     ]

@@ -80,7 +80,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.extend(closest.and_then(|(point, sure)| {
         let load = counted(point.case.scenario.workload.load.amount(), "client");
         let name = format!(
-            "To settle the frontier, measure {} with {load}: {} sure to be on it",
+            "To settle the frontier, measure {} with {load}: {} likely to be on it",
             point.case.name,
             chance(sure)
         );
@@ -113,7 +113,7 @@ fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
     }
     let said = missing.iter().map(|case| format!("{}: {}", case.name, case.reason().trim_end_matches('.')));
     let said = said.collect::<Vec<_>>().join(". ");
-    (!missing.is_empty()).then(|| Block::text(format!("Without an answer: {said}.")))
+    (!missing.is_empty()).then(|| Block::text(format!("No answer for {said}.")))
 }
 
 /// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without

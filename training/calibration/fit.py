@@ -3,13 +3,13 @@
     evaluate serving --cases ... --responses responses.jsonl
     python3 training/calibration/fit.py responses.jsonl
 
-Each run says by what its means differ from the physics (log measured / predicted) and how they respond to longer prefill
-and decode steps, so that it observes hidden log factors. Their prior is a Gaussian process (`prior.py`). Its variances and scales are
-those under which runs are the most probable when they are left out: alone with their configuration, and with all of their engine
-version, model or GPU. (Those of the greatest marginal likelihood trust other versions and models too much: what is left out then
-comes out worse than by the physics alone.) Noise has heavy tails (Student t): a run that queued where another did not gets a small
-weight. The search begins at the covariance of the present file; `--keep` takes that as it is and only renews the runs, `--afresh` begins
-at variances and scales of no meaning. Errors as the page has them: `evaluate serving`.
+Each run gives how far its means are from the physics (log measured / predicted) and how they respond to longer prefill and decode
+steps, and thereby observes hidden log factors. Their prior is a Gaussian process (`prior.py`). Its variances and scales maximise the
+probability of left-out runs: left out with their configuration, and with all runs of their engine version, model or GPU. (Maximising
+the marginal likelihood trusts other versions and models too much: left-out runs are then predicted worse than by the physics alone.)
+Noise has heavy tails (Student t): a run that queued where another did not gets a small weight. The search starts from the covariance
+of the present file; `--keep` keeps that and only renews the runs, `--afresh` starts from arbitrary variances and scales. For errors
+as the page shows them, use `evaluate serving`.
 
     evaluate contributed runs --responses contributed.jsonl
     python3 training/calibration/fit.py --contributed contributed.jsonl
@@ -184,9 +184,9 @@ def builds(runs, missed):
 
 
 def believed(runs):
-    """The runs without those of configurations half of whose TTFT and TPOT, of eight or more, are off by more than a factor of e: what
-    held them up (a fault, or a setting that nobody recorded) says nothing of other configurations, and as they agree with each other,
-    tails do not tell them from a hidden factor."""
+    """The runs, without configurations that have eight or more figures of TTFT and TPOT and half of them off by more than a factor of e:
+    what held them up (a fault, or a setting that nobody recorded) says nothing about other configurations, and since their runs agree
+    with each other, heavy tails cannot tell them from a hidden factor."""
     known = Runs(runs)
     layouts = codes(known.points, LAYOUT)
     served = known.metric < 2

@@ -1,10 +1,10 @@
-"""Whether a run settles a comparison as much as is said: pairs of measured runs that differ in one thing, about the same load.
+"""Whether a run settles a comparison as much as predicted: pairs of measured runs that differ in one thing, at about the same load.
 
     python3 training/calibration/settling.py responses.jsonl
 
-Each pair is predicted without both configurations, then with the first of the two runs known. Printed are, by what differs: the share of
-differences within their 80 % bands before and after; the share of the standard deviation that was said to remain; and the share of the
-median error that did.
+Each pair is predicted without both configurations, then with the first of the two runs known. Prints, by what differs: the share of
+differences within their 80 % bands before and after; the share of the standard deviation predicted to remain; and the share of the
+median error that does remain.
 """
 
 import collections

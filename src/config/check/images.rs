@@ -54,7 +54,7 @@ fn beyond_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<I
     let some_are_short = all > u64::from(shortest(workload, prompts));
     some_are_short.then(|| {
         let text = format!(
-            "lengths vary, so some prompts are shorter than the {} tokens of their images, which are encoded in full even so",
+            "lengths vary, so some prompts are shorter than the {} tokens of their images, which are still encoded in full",
             count(all as f64)
         );
         Issue::warning(Field::Images, text)

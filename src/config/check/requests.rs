@@ -104,7 +104,7 @@ pub fn host_cache(gpu: &Gpu, workload: &Workload, issues: &mut Vec<Issue>) {
         Ok(bandwidth) => Issue::note(
             Field::HostCache,
             format!(
-                "the cache is read back at the {} published for the link to the host; no measured run did so",
+                "the cache is read back at the {} published for the link to the host; no measured run used it",
                 bandwidth.print()
             ),
         ),

@@ -62,7 +62,8 @@ fn shared_memory(share: f64, of: MemoryShareOf, gpu: &Gpu) -> Option<Issue> {
         Some(host) => {
             let held = Bytes(*host).print();
             let most = (gpu.free_memory().ok()? / total * 100.0).floor() / 100.0;
-            let text = format!("{name} shares its memory with the host, which is taken to hold {held} of it");
+            let text =
+                format!("{name} shares its memory with the host, which is assumed to use {held} of it");
             if of != MemoryShareOf::Total || share <= most {
                 return Some(Issue::note(Field::MemoryShare, text));
             }

@@ -12,7 +12,7 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
         Field::Load => numbers(scenario, "kind of load"),
         Field::Gpu if !scenario.spec.is_empty() => {
             scenario.spec = SpecSheet::default();
-            vec!["Edited GPU figures were reset: they were those of the other GPU".into()]
+            vec!["Edited GPU figures were reset: they were for the previous GPU".into()]
         }
         _ => Vec::new(),
     };

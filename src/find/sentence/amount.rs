@@ -8,7 +8,7 @@ use crate::config::{Field, Load, Shape, Workload};
 use crate::find::layouts::ALL;
 use crate::units::significant;
 
-/// Words for a load, of which the most can be asked.
+/// Words for a load whose maximum can be asked for.
 const LOADS: [&str; 7] = ["load", "rate", "throughput", "traffic", "users", "clients", "sessions"];
 /// Words for lengths that precede them: `prompts of 3k tokens`.
 const PROMPTS: [&str; 2] = ["prompts", "inputs"];

@@ -21,7 +21,7 @@ const ONCE: [Field; 13] = [
     Field::ThinkTime,
 ];
 
-/// What was chosen for one model says nothing of another.
+/// Choices made for one model do not carry over to another.
 const OF_MODEL: [Field; 4] = [Field::Weights, Field::Kv, Field::Drafted, Field::Accepted];
 
 /// Everything that a text states.
@@ -48,9 +48,9 @@ impl Parsed {
         let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
         if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
             match field {
-                // The last of them may be the average, for which too little would be bought.
+                // The last one might be the average load, for which too few GPUs would be bought.
                 Field::Load => self.refused.push(format!(
-                    "`{}` and `{}` are two loads: state one, the highest to serve",
+                    "`{}` and `{}` are two loads: state only the highest to serve",
                     excerpt(before),
                     excerpt(&phrase)
                 )),

@@ -1,9 +1,9 @@
 //! DeepGEMM's experts as vLLM calls them, in closed form.
 //!
-//! vLLM sorts tokens by expert and pads each expert's to whole blocks. How many blocks that takes is only known on the GPU, so
-//! it launches as many as could be needed, one for each of the rank's experts at least, and all of them are computed. Nobody
-//! measured it apart. The time is that of the launches, of reading the experts visited, of multiplying every block, and of
-//! every row's tokens, columns and results:
+//! vLLM sorts tokens by expert and pads each expert's to whole blocks. How many blocks that takes is only known on the
+//! GPU, so it launches as many as could be needed, at least one for each of the rank's experts, and computes all of
+//! them. It was never measured separately. The time is that of the launches, of reading the experts visited, of
+//! multiplying every block, and of every row's tokens, columns and results:
 //!
 //! `t = launches + (weights + rows) / bandwidth + FLOP / (sustained clock * peak)`
 //!

@@ -43,11 +43,11 @@ pub enum Routing {
     /// Round-robin: as even as possible.
     Even,
     /// As in aiconfigurator's tables: popularity from a power law with this exponent (not 1) over a range that depends
-    /// on the number of tokens, rounded to tokens without chance. The number of experts visited jumps where there
+    /// on the number of tokens, rounded to tokens deterministically. The number of experts visited jumps where there
     /// are more pairs than experts.
     PowerLaw(f64),
-    /// Each token chooses by itself; the logarithm of an expert's popularity is uniform, and the most popular one is
-    /// this many times as popular as the least.
+    /// Each token chooses its own experts; the logarithm of an expert's popularity is uniform, and the most popular one
+    /// is this many times as popular as the least.
     Independent(f64),
 }
 

@@ -144,7 +144,8 @@ impl Runner {
         let widths = calibration.widths(&point, |_| true);
         let edges = match is_steep(&responses) {
             true => {
-                // At the full width of the band: beyond these runs, times would fall below what any queue allows.
+                // At the full width of the band: extrapolated beyond these runs, times would fall below what any queue
+                // allows.
                 let of = (widths, &of_e2e(&responses.at)[..]);
                 calibration.figure(&responses, of, |run| run.metrics.e2e.mean).and_then(|e2e| {
                     let scale = e2e.scale(&posterior);
@@ -215,7 +216,7 @@ const STEEP: f64 = 2.0;
 /// Whether a run is close enough to saturation that the edges of its bands need runs of their own.
 fn is_steep(responses: &Responses<Run>) -> bool {
     let [prefill, decode, _] = responses.response(0.0, |run| run.metrics.ttft.mean);
-    // One may fall while the other rises, if prompts meet differently.
+    // One may fall while the other rises, if other prompts share a step.
     prefill.abs() + decode.abs() > STEEP
 }
 
@@ -240,7 +241,7 @@ fn bands(
         }
         None => figure.band(posterior),
     };
-    // Where a mean slides, a percentile may jump from one value to another, which is no slope to extend.
+    // Where a mean changes smoothly, a percentile may jump between values: such a slope must not be extrapolated.
     let band = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
         let figure = figure(shares, of)?;
         let response = figure.response.map(|one| one.clamp(-STEEP, STEEP));

@@ -1,4 +1,4 @@
-//! How many requests a system can serve, and runs to which more arrive.
+//! How many requests a system can serve, and runs in which more than that arrive.
 
 use super::count::MOST_AT_RATE;
 use super::{Run, Runner, constants};
@@ -7,14 +7,15 @@ use crate::serving::sim::Saturation;
 
 /// The most clients that keep a system busy. A curve over clients ends there, too.
 pub(super) const MOST_CLIENTS: u32 = 4096;
-/// Share of the slots taken, on average, from which a rate may be beyond capacity. At a third of them a server is far from it: steps
-/// take longer the more requests they hold, but never in proportion.
+/// Share of slots taken, on average, from which on a rate may exceed capacity. With a third of its slots taken a server
+/// is far from capacity: steps get longer with more requests, but less than in proportion.
 pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
 
-/// Requests for each slot in the run that fills them, and in the one in which more keep waiting.
+/// Requests per slot in the run that fills the slots, and in the overloaded one.
 const FILLING: u32 = 2;
 const OVERLOADED: u32 = 10;
-/// Arrivals over what the first of these runs serves: its start and end make that too little, and any overload will do.
+/// Arrival rate of the second run over the rate served in the first, which ramp-up and drain make too low; any overload
+/// will do.
 const BEYOND: f64 = 1.6;
 /// Fewest requests of either run, for servers of few slots.
 const FEWEST: u32 = 200;
@@ -58,7 +59,7 @@ impl Runner {
         self.policy.ranks.saturating_mul(self.setup.replicas / self.setup.copies())
     }
 
-    /// Requests that one copy holds at once while others begin and end: half of their output, on average.
+    /// Requests that one copy holds at once in steady state, when they have half of their output on average.
     pub(super) fn held(&self) -> f64 {
         let (prompt, output) = (self.setup.mean_prompt(), f64::from(self.setup.workload.osl));
         let slots = f64::from(self.slots());
@@ -67,11 +68,12 @@ impl Runner {
         (slots * of_slot).min(f64::from(limit))
     }
 
-    /// The run of this many replicas, saturated if more requests arrive than they can serve. The longest run may not show an overload
-    /// of a few percent by itself: it fills the KV cache long before requests wait.
+    /// The run of this many replicas, marked as saturated if more requests arrive than they can serve. Even the longest
+    /// run may not show an overload of a few percent by itself: the KV cache fills up long before requests wait.
     pub(super) fn within_capacity(&self, run: Run, load: Load, replicas: u32) -> Run {
         let may_be_beyond = run.fills || run.metrics.in_flight >= constants().precarious * self.held();
-        // A test of so many requests ends before it matters. What paused sessions leave in the KV cache is in no capacity.
+        // A test with a stated number of requests ends before it matters. Capacity does not include the KV cache that
+        // paused sessions hold.
         let is_comparable = self.setup.workload.requests.is_none() && load.is_rate() && !load.is_sessions();
         match run.saturation {
             None if is_comparable && may_be_beyond => self.with_capacity(run, replicas),
@@ -93,7 +95,8 @@ impl Runner {
         let offered_per_s = self.setup.requests_at(run.load);
         let backlog = run.metrics.waiting.round() as u32;
         if let Some(saturation) = &mut run.saturation {
-            // Sessions that pause take room that capacity does not count: then the run itself shows what is served.
+            // Capacity ignores the room taken by paused sessions: if it is not exceeded, the run itself shows what is
+            // served.
             if served_per_s < offered_per_s {
                 saturation.served_per_s = served_per_s;
             }

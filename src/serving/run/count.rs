@@ -15,8 +15,7 @@ const STAYS: f64 = 4.0;
 pub(super) const MOST_AT_RATE: u32 = 16_384;
 /// A server still fills if the last quarter of arrivals finds this many times as many requests in flight as the quarter before.
 const GROWING: f64 = 1.05;
-/// Minimum share of the time of all clients, or of users of sessions, in which they have a request or a session: the
-/// rest is start and end.
+/// Minimum share of the time in which clients have a request, or users a session: the rest is ramp-up and drain.
 const LEAST_BUSY: f64 = 0.8;
 /// Fewer than at a rate: searches and studies mostly simulate clients.
 const MOST_OF_CLIENTS: f64 = 2048.0;
@@ -55,8 +54,8 @@ impl Runner {
                 first.get_or_insert(shorter);
             }
         }
-        // Times in a queue that grows depend on the length of the run: all such runs have the same, that of their first that is long
-        // enough for requests to leave as they arrive.
+        // In a growing queue, times depend on the length of the run. So the first run is taken that is long enough for
+        // requests to leave as they arrive.
         if let (saturation @ Some(_), Some(mut first)) = (served.outcome.saturation, first) {
             first.outcome.saturation = saturation;
             return Ok(first);
@@ -87,8 +86,8 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> Option<u32>
         .then(|| whole(more as u32, turns(setup, load)))
 }
 
-/// How many times as long a run must be for start and end to be a small part of it, and the most requests of any; `None` for
-/// loads that have an end of their own.
+/// How many times as long a run must be for ramp-up and drain to be a small part of it, and the most requests a run may
+/// have; `None` for loads that end by themselves.
 fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
     let sessions: Vec<&[Served]> = outcome.requests.chunks(turns(setup, load) as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
@@ -100,15 +99,15 @@ fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
-            // Start and end take as long in a longer run.
+            // Ramp-up and drain take no longer in a longer run.
             Some((LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), MOST_OF_CLIENTS))
         }
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => None,
     }
 }
 
-/// Whether the number of requests in flight still grows at the end of arrivals, in a server that may become full: close to capacity
-/// that takes many stays. Elsewhere it soon settles, and only varies.
+/// Whether the number of requests in flight still grows when arrivals end, in a server that may become full: close to
+/// capacity, filling takes many stays. Elsewhere the number soon settles and only fluctuates.
 pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> bool {
     let first = outcome.requests.chunks(turns(setup, load) as usize).filter_map(|session| session.first());
     let span = first.map(|first| first.arrival).fold(0.0, f64::max);

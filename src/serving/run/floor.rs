@@ -8,8 +8,8 @@ use crate::graph::Batch;
 use crate::kernels::Sequences;
 use crate::serving::step::ideal;
 
-/// The least seconds to a first token, and between tokens: of a request alone, with every kernel at its ideal. Zero where a figure is
-/// missing, and to the first token where prompts differ in length.
+/// The least seconds to a first token, and between tokens: those of a lone request with every kernel at its ideal. Zero
+/// if a figure is missing; also zero to the first token if prompts differ in length.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Floor {
     ttft: f64,
@@ -32,7 +32,7 @@ impl Floor {
         }
     }
 
-    /// The bands without what lies below; the limits' are of these fields.
+    /// Cuts off the bands below the floor; `limits` are the fields of the limits' bands.
     pub fn cut(self, bands: &mut Bands, limits: impl Iterator<Item = Field>) {
         bands.ttft.raise(self.ttft);
         bands.tpot.iter_mut().for_each(|spread| spread.raise(self.tpot));

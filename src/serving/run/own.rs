@@ -24,8 +24,8 @@ pub struct OwnRuns {
     said: Option<(Arc<[KnownRun]>, Vec<Issue>)>,
 }
 
-/// A run's calibration point at the physics with the means to settle it, unless there are too many runs; or why the run
-/// cannot be used.
+/// A run's calibration point at the physics and, unless there are too many runs, what is needed to settle it; or why
+/// the run cannot be used.
 type Observing = Result<(KnownRun, Option<Arc<Measuring>>), String>;
 
 impl OwnRuns {
@@ -167,8 +167,8 @@ impl Runner {
             let sign = if metric.is_time() { 1.0 } else { -1.0 };
             *metric != Metric::Ttft && sign * ratio < least.ln()
         };
-        // A measurement that no engine could reach is reported before one that is far from the prediction. One that is
-        // slower than predicted is also slower than the ideal.
+        // A measurement that no engine could reach is reported before one that is far from the prediction. The ideal is
+        // only simulated for measurements faster than predicted: all others are slower than the ideal, too.
         if of(&responses.at).iter().any(|one| is_below(one, 1.0))
             && let Some((_, of, _)) = ideal().iter().flat_map(of).find(|one| is_below(one, IMPOSSIBLE))
         {
@@ -177,7 +177,7 @@ impl Runner {
         for (_, of, ratio) in of(&responses.at) {
             if furthest.is_some_and(|furthest| ratio.abs() > furthest) {
                 let far = times(ratio.exp());
-                return Err(format!("its {} is {far} what is predicted, too far to learn from", of.name()));
+                return Err(format!("its {} is {far} the prediction, too far off to learn from", of.name()));
             }
         }
         if observed.is_empty() {

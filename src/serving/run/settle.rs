@@ -38,7 +38,7 @@ pub fn settle(
             if factors.is_near(*last, SETTLED) {
                 continue;
             }
-            // What cannot be served with longer steps stays as it is.
+            // A run that cannot be served with longer steps stays as it is.
             let load = runner.setup().workload.load;
             let Ok(responses) = runner.responses(load, factors) else { continue };
             let weights: Vec<f64> = one.observed.iter().map(|of| of.weight).collect();

@@ -89,7 +89,8 @@ impl Claims {
         let (mut free, mut sequences) = (free, f64::from(decode) + begun.len() as f64);
         let mut begun = begun.into_iter().peekable();
         loop {
-            // Fewer sequences with more room, even if each lasted as long as the last.
+            // From here on sequences only get fewer and room grows: there is enough even if all last as long as the
+            // longest.
             if free - longest as f64 * sequences > sglang().look_ahead_reserve * sequences {
                 return true;
             }

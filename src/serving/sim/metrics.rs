@@ -126,8 +126,8 @@ pub struct LimitResult {
     pub limit: f64,
     /// Share of requests within it.
     pub share: f64,
-    /// Seconds that the required share of requests stays below: the quantile as in [`Stats`], never on the other side of
-    /// the limit than the share.
+    /// Seconds that the required share of requests stays below: the quantile as in [`Stats`], but on the same side of
+    /// the limit as the share.
     pub at: f64,
 }
 

@@ -116,8 +116,8 @@ fn tpot(
         lines.push(if drafted > 0 { format!("{formula}{tokens} = {}", tpot.print()) } else { formula });
     } else {
         lines.push(format!(
-            "A decode step of about the run's mean batch takes {}; a sequence waits {} for its next step on average, with the \
-             prompts of others and steps of other sizes in between.",
+            "A decode step of about the run's mean batch takes {}; on average a sequence waits {} for its next step, with other \
+             requests' prompts and steps of other sizes in between.",
             step.print(),
             (tpot * per_step).print(),
         ));
@@ -192,8 +192,8 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
     }
     if headline.sustained_output_per_s != headline.output_per_s {
         lines.push(format!(
-            "These are rates of the whole run, up to its last answer, as a benchmark gives them; while requests arrive, {} are \
-             produced. The shorter the run, the more they differ.",
+            "These are rates of the whole run, up to its last answer, as a benchmark reports them; while requests arrive, {} are \
+             generated. The shorter the run, the more they differ.",
             tokens(headline.sustained_output_per_s),
         ));
     }

@@ -144,7 +144,7 @@ fn capacity(Capacity { most, days, .. }: &Capacity, answer: &Answer, done: bool)
     let best = answer.plans.first().filter(|_| done);
     let so_far = if done { "" } else { "so far " };
     let most = most.map(|most| Block::text(sentence(&format!("{so_far}{}", most.text(best)))));
-    let head = ["Plan", "$ a day", "$ a day, peak's replicas", "GPU hours", "Replicas from each hour on"];
+    let head = ["Plan", "$ a day", "$ a day at peak replicas", "GPU hours", "Replicas from each hour on"];
     let row = |day: &Day| {
         Row::new(vec![
             Span::link(&day.name, format!("#{}", day.link)),
@@ -154,7 +154,7 @@ fn capacity(Capacity { most, days, .. }: &Capacity, answer: &Answer, done: bool)
             day.steps().into(),
         ])
     };
-    let table = Block::table("A day of the plans", &head, days.iter().map(row)).called("plans-days");
+    let table = Block::table("The plans over a day", &head, days.iter().map(row)).called("plans-days");
     [most.map(|most| most.called("plans-most")), (!days.is_empty()).then_some(table)]
 }
 
@@ -166,11 +166,7 @@ fn sentence(text: &str) -> String {
 fn others(answer: &Answer) -> Option<Block> {
     let name = |id: &str| catalog().gpu(id).map_or_else(|| id.to_owned(), |gpu| gpu.name.clone());
     let row = |other: &crate::find::Other| Row::texts([name(&other.gpu), other.reason.clone()]);
-    let table = Block::table(
-        "GPU types without a plan",
-        &["GPU", "Nearest to a plan"],
-        answer.others.iter().map(row),
-    );
+    let table = Block::table("GPU types without a plan", &["GPU", "Reason"], answer.others.iter().map(row));
     let title = match answer.others.len() {
         1 => "1 GPU type without a plan".to_owned(),
         many => format!("{many} GPU types without a plan"),
@@ -186,11 +182,11 @@ fn counts(answer: &Answer) -> Block {
         fact(
             "Layouts",
             counts.layouts,
-            "GPU, engine, formats and degrees the request allows, replicas aside",
+            "Allowed GPUs, engines, formats and degrees, with any number of replicas",
         ),
         fact("Cannot run", counts.refused, "Heads that do not divide, formats without kernels"),
         fact("Do not fit in memory", counts.too_large, "Weights and one sequence do not fit"),
-        fact("Too slow at best", counts.too_slow, "Kernels at their ideal miss the limits"),
+        fact("Too slow at best", counts.too_slow, "Miss the limits even with ideal kernels"),
         fact(
             "Over the budget",
             counts.beyond_fleet,
@@ -199,7 +195,7 @@ fn counts(answer: &Answer) -> Block {
         fact(
             "Cannot be better",
             counts.pruned,
-            "At their best no better than the plans found, so not simulated",
+            "No better than the plans found even at best, so not simulated",
         ),
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
         fact("Loads simulated", counts.runs, "With different numbers of replicas, in all"),

@@ -101,7 +101,7 @@ fn figures(plan: &Plan) -> Block {
             "Output while requests arrive",
             plan.sustained_output_per_s,
             "tok/s",
-            "Without the time that the last answers take alone; cost is for this output",
+            "Without the drain after the last arrival; cost is based on this rate",
         ),
         Fact::new(
             "E2E",

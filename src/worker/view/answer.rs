@@ -148,7 +148,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
             (Basis::Roofline, ..) | (_, None, _) => return None,
             (.., Some(_)) => "disaggregated serving is not calibrated on measured runs",
             _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
-            _ => "the calibration gives none for these models",
+            _ => "the calibration is for other models",
         };
         return Some(format!("The physics alone, without bands: {why}."));
     };
@@ -160,7 +160,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
         }
         (0, of_gpu) => format!("80 % bands from {} of other models on this GPU", runs(of_gpu)),
         (of_model, of_gpu) => {
-            let elsewhere = if of_gpu == 0 { ", none of any model on this GPU" } else { "" };
+            let elsewhere = if of_gpu == 0 { ", none on this GPU" } else { "" };
             format!("80 % bands from {} of models of this shape on {}{elsewhere}", runs(of_model), setup.engine.name)
         }
     };
@@ -171,7 +171,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
     };
     let own = without_own.as_ref().map(|without| {
         let runs = match support.own {
-            0 => return "Your runs are of another engine and change nothing here. ".to_owned(),
+            0 => return "Your runs are on another engine and have no effect here. ".to_owned(),
             1 => "your run".to_owned(),
             runs => format!("your {runs} runs"),
         };

@@ -26,7 +26,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         // The load that was requested, not the one that arrived in this run.
         let required = setup.requests_at(run.load);
         let (offered, served) = (count(required), count(saturation.served_per_s));
-        let reason = format!("{offered} requests/s arrive, {served} are served once others wait");
+        let reason = format!("{offered} requests/s arrive, {served} can be served");
         return verdict("misses", "Overloaded", reason);
     }
     let (held, at) = match run {

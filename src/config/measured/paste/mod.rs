@@ -219,7 +219,7 @@ fn is_of(named: &str, own: &Model) -> Option<Issue> {
         }
         Err(_) => {
             let text =
-                format!("a run of `{short}`, which the catalog does not have: taken for one of {name}");
+                format!("a run of `{short}`, which the catalog does not have: treated as one of {name}");
             Some(Issue::warning(Field::Measured, text))
         }
     }

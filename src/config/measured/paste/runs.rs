@@ -62,7 +62,7 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     if issues.len() > LISTED {
         let more = issues.len() - LISTED;
         issues.truncate(LISTED);
-        issues.push(Issue::note(Field::Measured, format!("{more} more findings of this kind")));
+        issues.push(Issue::note(Field::Measured, format!("{more} more messages like this")));
     }
     (runs, issues)
 }
@@ -80,7 +80,7 @@ fn of_engine(name: &str, run: &mut Scenario) -> Option<Issue> {
     let of = if named.id == "vllm" { own } else { named };
     run.engine.clone_from(&of.id);
     let text = format!(
-        "the report is of {}, the configuration of {}: the run counts as one of {}",
+        "the report is from {}, the configuration uses {}: the run counts as one of {}",
         named.name, own.name, of.name
     );
     Some(Issue::warning(Field::Measured, text))

@@ -100,7 +100,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     if model.is_some() && !unread.is_empty() {
         let what = unread.join(", ");
         fields.error(format!(
-            "`model_type` {model_type} with {what}: not known to this release and may change what is counted; leave out what does not"
+            "`model_type` {model_type} with {what}: not known to this release, and may change what is counted; leave out keys that do not"
         ));
     }
     if let Some(model) = &mut model {
@@ -117,7 +117,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
         let left_out = standard.defaults.join(", ");
         issues.push(Issue::note(
             Field::Model,
-            format!("left out, so the defaults of the model's class hold: {left_out}"),
+            format!("left out, so the defaults of the model's class apply: {left_out}"),
         ));
     }
     if quantization.fp8_kv {
