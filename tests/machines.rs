@@ -153,14 +153,14 @@ fn beyond_eight_ranks_a_token_goes_only_to_the_ranks_of_its_experts() {
         }));
         let pass = report.pass(Phase::Decode).expect("decodes").clone();
         let kernel = pass.kernels.iter().find(|kernel| kernel.name == "dispatch").expect("apart");
-        (pass.sequences as f64, kernel.time.0)
+        (pass.tokens as f64, kernel.time.0)
     };
     // Eight ranks gather all tokens in bf16 over 900 GB/s.
-    let (sequences, seconds) = dispatch(8);
-    let gathered = sequences * 7.0 * 7168.0 * 2.0 / 900e9;
+    let (tokens, seconds) = dispatch(8);
+    let gathered = tokens * 7.0 * 7168.0 * 2.0 / 900e9;
     assert!((seconds / gathered - 1.0).abs() < 1e-3, "{seconds} {gathered}");
     // Of 32 each sends its tokens to eight, in FP8 with a scale for each block of 128 by 128.
-    let (sequences, seconds) = dispatch(32);
-    let sent = sequences * 8.0 * 7168.0 * (1.0 + 4.0 / 16_384.0) * 31.0 / 32.0 / 900e9;
+    let (tokens, seconds) = dispatch(32);
+    let sent = tokens * 8.0 * 7168.0 * (1.0 + 4.0 / 16_384.0) * 31.0 / 32.0 / 900e9;
     assert!((seconds / sent - 1.0).abs() < 1e-3, "{seconds} {sent}");
 }

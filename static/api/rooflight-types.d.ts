@@ -361,7 +361,7 @@ export type Factors = {
   prefill: number;
   /** A step that only decodes. */
   decode: number;
-  /** TTFT, in addition to what longer steps make of it. */
+  /** TTFT, beyond the effect of longer steps. */
   wait: number;
 };
 
@@ -559,8 +559,8 @@ export type LimitResult = {
   /** Share of requests within it. */
   share: number;
   /**
-   * Seconds that the required share of requests stays below: the quantile as in [`Stats`], never on the other side of
-   * the limit than the share.
+   * Seconds that the required share of requests stays below: the quantile as in [`Stats`], but on the same side of
+   * the limit as the share.
    */
   at: number;
 };
@@ -755,6 +755,9 @@ export type Options = {
 export type PassReport = {
   phase: Phase;
   sequences: number;
+  /** Sequences added to fill a CUDA graph. */
+  padding: number;
+  /** With those of the padding. */
   tokens: number;
   /** Mean tokens in the KV cache per sequence before the step. */
   past: number;
