@@ -31,7 +31,7 @@ impl Area {
         (x - left).hypot(y - top)
     }
 
-    fn overlaps(&self, other: &Self) -> bool {
+    pub fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom

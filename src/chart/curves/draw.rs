@@ -84,7 +84,7 @@ fn draw_panel(plot: &mut Plot<'_, '_>, chart: &Curves, panel: &Panel) -> DrawRes
         let style = plot.pen.stroke(palette.ink, 1.0);
         plot.context.draw_series(DashedLineSeries::new(ends, dash, dash, style))?;
     }
-    let mut space = LabelSpace::new(plot.frame);
+    let (mut space, mut marks) = (LabelSpace::new(plot.frame), Vec::new());
     for line in &panel.lines {
         let color = palette.tone(line.tone);
         if !line.loose {
@@ -96,14 +96,16 @@ fn draw_panel(plot: &mut Plot<'_, '_>, chart: &Curves, panel: &Panel) -> DrawRes
             let fill = if line.loose { color.mix(0.4).filled() } else { color.filled() };
             for point in line.points() {
                 draw.draw(&Circle::new(point, theme.size(DOT), fill))?;
+                let (x, y) = plot.at(point.0, point.1);
+                marks.push(Area::around(x, y, theme.px(DOT)));
             }
         }
     }
-    panel.lines.iter().try_for_each(|line| label(plot, line, &mut space))
+    panel.lines.iter().try_for_each(|line| label(plot, line, &mut space, &marks))
 }
 
-/// Along the line from its end backwards, above or below it.
-fn label(plot: &Plot<'_, '_>, line: &Line, space: &mut LabelSpace) -> DrawResult {
+/// Along the line from its end backwards, above or below it, and off the marks where that is possible.
+fn label(plot: &Plot<'_, '_>, line: &Line, space: &mut LabelSpace, marks: &[Area]) -> DrawResult {
     if line.name.is_empty() {
         return Ok(());
     }
@@ -115,7 +117,10 @@ fn label(plot: &Plot<'_, '_>, line: &Line, space: &mut LabelSpace) -> DrawResult
         let left = (x - width).min(plot.frame.right - width - gap);
         [y - gap - height, y + gap].map(|top| Area { left, top, right: left + width, bottom: top + height })
     });
-    let Some(place) = space.first_free(candidates) else { return Ok(()) };
+    let is_clear = |area: &Area| !marks.iter().any(|mark| mark.overlaps(area));
+    let place =
+        space.first_free(candidates.clone().filter(is_clear)).or_else(|| space.first_free(candidates));
+    let Some(place) = place else { return Ok(()) };
     let anchor = Pos::new(HPos::Left, VPos::Top);
     plot.pen.text(&line.name, (place.left, place.top), anchor, theme.palette.tone(line.tone))
 }

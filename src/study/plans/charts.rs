@@ -6,10 +6,9 @@ use crate::find::Tried;
 use crate::units::Order;
 
 const HEIGHT: u32 = 300;
-/// Number of kinds of plans with their own name.
-const MOST_NAMED: usize = 6;
-const TONES: [Tone; MOST_NAMED] =
-    [Tone::Ink, Tone::Kind(0), Tone::Kind(1), Tone::Kind(2), Tone::Muted, Tone::Faint];
+/// Tones of the kinds of plans with their own name, which readers must tell apart.
+const TONES: [Tone; 4] = [Tone::Ink, Tone::Kind(0), Tone::Kind(1), Tone::Kind(2)];
+const OTHERS: Tone = Tone::Faint;
 
 type Place = (f64, f64);
 
@@ -103,13 +102,13 @@ fn figure(
     let on_it = |(_, places): &(String, Vec<Place>)| places.iter().any(|at| best.contains(at));
     let (mut kinds, dominated): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
     kinds.extend(dominated);
-    let rest = kinds.split_off(kinds.len().min(MOST_NAMED));
+    let rest = kinds.split_off(kinds.len().min(TONES.len()));
     let rest: Vec<Place> = rest.into_iter().flat_map(|(_, places)| places).collect();
     if !rest.is_empty() {
         kinds.push(("Others".into(), rest));
     }
     let loose = |(index, (kind, places)): (usize, &(String, Vec<Place>))| {
-        let line = Line::marked(kind, TONES[index % TONES.len()], places.iter().copied());
+        let line = Line::marked(kind, TONES.get(index).copied().unwrap_or(OTHERS), places.iter().copied());
         Line { loose: true, ..line }
     };
     let mut lines: Vec<Line> = kinds.iter().enumerate().map(loose).collect();

@@ -2,7 +2,7 @@
 
 use super::{is_affordable, open, sentence};
 use crate::config::Issue;
-use crate::find::{Answer, Plan};
+use crate::find::{Answer, Plan, RankedBy};
 use crate::study::Block;
 use crate::units::{self, Dollars, Seconds};
 
@@ -43,6 +43,10 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
             sure.map_or_else(String::new, |sure| format!(": {sure}")) + price
         }
     };
+    let is_limited = best.chance_within_limits.is_some() || !best.limits.is_empty();
+    if !is_limited && answer.ranked_by == RankedBy::DollarsPerHour {
+        text += " No limits are set, so it may be slow: state the TTFT and TPOT that users accept.";
+    }
     if let Some(seconds) = best.job_seconds {
         let cost =
             best.job_dollars.map_or(String::new(), |cost| format!(" and costs {}", Dollars(cost).print()));
@@ -113,6 +117,7 @@ mod tests {
         assert!(of_day.contains("$4.00 per hour at the peak") && !of_day.contains("this load"), "{of_day}");
         let unknown = said(vec![plan("one", 4.0, None)]);
         assert!(unknown.starts_with("Best") && !unknown.contains('%'), "{unknown}");
+        assert!(unknown.contains("No limits are set") && !sure.contains("No limits are set"), "{unknown}");
     }
 
     #[test]
