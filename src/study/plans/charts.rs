@@ -136,7 +136,7 @@ fn words(best: &[Place], plans: usize, [x, y]: [&Axis; 2], better: Direction) ->
         (Some(only), _) => format!("one plan is the best in both: {}", point(only)),
         (None, _) => "none is best".to_owned(),
     };
-    format!("{} against {}, of {plans} plans simulated: {ends}.", name(y), lower(&name(x)))
+    format!("{} against {}, of {plans} plans found: {ends}.", name(y), lower(&name(x)))
 }
 
 /// Within a sentence; abbreviations stay.
