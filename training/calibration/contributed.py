@@ -18,7 +18,7 @@ BUILD_KEYS = ("engine", "version", "kind", "shape", "arch", "gpu", "format", "dr
 LAYOUT_KEYS = ("tp", "ep", "dp", "pp")
 SIZE_KEYS = ("in_flight", "prompt", "output")
 # Responses and weights are written as multiples of these, because every visitor loads the file.
-STEPS = [0.05, 0.05, 0.1]
+STEPS = [0.05, 0.05, 0.2]
 # The weight of a run whose written weight is zero.
 LEAST_WEIGHT = STEPS[2] / 4
 
@@ -128,7 +128,7 @@ def changed(of_file, before, runs, after):
     """What the file says each run's configuration is missed by, changed as it changes from before to after."""
     for point, now in zip(runs.points, after):
         of = zip(of_file.get(layout_of(point), now), before.get(layout_of(point), now), now)
-        yield [new if None in (known, old, new) else max(round(known + new - old, 2), 0.0) for known, old, new in of]
+        yield [new if None in (known, old, new) else max(round(known + new - old, 1), 0.0) for known, old, new in of]
 
 
 def report(theta, before, after, count):

@@ -157,8 +157,14 @@ def misses(prior, theta):
     for layout in np.unique(of_row):
         of = [away[(of_row == layout) & (runs.metric == metric)] for metric in range(len(METRICS))]
         widths = (np.quantile(one, share) / HALF_WIDTH**2 if len(one) else None for one, share in zip(of, SHARES_IN_BAND))
-        found[layout] = [None if width is None else round(float(width), 2) for width in widths]
+        found[layout] = [None if width is None else round(float(width), 1) for width in widths]
     return [found.get(layout) for layout in layouts]
+
+
+def along(run):
+    """By length, then by load: neighbours are alike, and compress well."""
+    in_flight, *lengths = run["at"]
+    return lengths, in_flight
 
 
 def builds(runs, missed):
@@ -177,7 +183,7 @@ def builds(runs, missed):
     for build, layouts in sorted(found.items()):
         yield dict(zip(BUILD_KEYS, build)) | {
             "layouts": [
-                dict(zip((*LAYOUT_KEYS, "misses"), layout)) | {"runs": ran}
+                dict(zip((*LAYOUT_KEYS, "misses"), layout)) | {"runs": sorted(ran, key=along)}
                 for layout, ran in sorted(layouts.items(), key=lambda one: one[0][:4])
             ]
         }

@@ -98,7 +98,9 @@ fn figure(
     if all.len() < 2 {
         return None;
     }
-    // Frontier points first.
+    // Names stand at the last point that has room: one on the frontier.
+    kinds.iter_mut().for_each(|(_, places)| places.order_by_key(|at| best.contains(at)));
+    // Kinds on the frontier first.
     let on_it = |(_, places): &(String, Vec<Place>)| places.iter().any(|at| best.contains(at));
     let (mut kinds, dominated): (Vec<_>, Vec<_>) = kinds.into_iter().partition(on_it);
     kinds.extend(dominated);
