@@ -101,6 +101,37 @@ fn a_run_close_to_capacity_goes_on_until_it_settles() {
     }
 }
 
+/// Too many prompts for the GPUs, or for the API server, fill no slots: their queue alone shows them.
+#[test]
+fn an_overload_that_holds_few_requests_is_found() {
+    for (engine, rate, output) in [("vllm", 1.1, 2), ("trtllm", 1.1, 2), ("trtllm", 1.05, 32)] {
+        let short = |rate: f64| {
+            setup(engine, Load::Rate(rate)).under(|workload| {
+                (workload.isl, workload.osl) = (Lengths::Fixed(if output == 2 { 4000 } else { 64 }), output);
+            })
+        };
+        let capacity = runner(&short(1.0)).capacity().expect("served");
+        let found = run(&short(rate * capacity)).saturation.expect("more arrive than are served");
+        assert!((found.served_per_s / capacity - 1.0).abs() < 1e-9, "{engine}: {found:?} of {capacity}");
+        assert_eq!(run(&short(0.8 * capacity)).saturation, None, "{engine}");
+    }
+}
+
+/// A server of many slots takes thousands of requests before any has to wait.
+#[test]
+fn a_flood_never_looks_better_than_an_overload() {
+    let waits = |factor: f64| {
+        let setup = |rate: f64| {
+            setup("trtllm", Load::Rate(rate))
+                .under(|workload| (workload.isl, workload.osl) = (Lengths::Fixed(16), 600))
+        };
+        let capacity = runner(&setup(1.0)).capacity().expect("served");
+        run(&setup(factor * capacity)).metrics.ttft.mean
+    };
+    let [overload, flood] = [2.0, 8.0].map(waits);
+    assert!(flood > 0.5 * overload, "{flood} and {overload} s");
+}
+
 /// Thirty thousand steps a request: as many requests as a run has time for.
 #[test]
 fn few_long_answers_have_a_result() {

@@ -141,6 +141,16 @@ fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
 }
 
 #[test]
+fn a_model_too_large_in_eight_bits_is_offered_in_four() {
+    let mut setup = setup("vllm", 1000, 100, Load::Concurrency(8), Slos::default());
+    setup.model = catalog().model("c4ai-command-r-plus").expect("in the catalog").clone();
+    setup.gpu = catalog().gpu("a10").expect("in the catalog").clone();
+    setup.parallel.tp = 8;
+    let found = report(&setup).issues;
+    assert!(found.iter().any(|issue| issue.text.contains("INT4")), "{found:?}");
+}
+
+#[test]
 fn the_largest_load_is_just_within_its_limits() {
     let slos = Slos { tpot_ms: Some(12.0), ..Slos::default() };
     for load in [Load::Concurrency(16), Load::Rate(4.0)] {

@@ -33,6 +33,11 @@ impl FromStr for Limit {
 }
 
 impl Limit {
+    /// Whether it is on a time that grows without bound when more requests arrive than are served.
+    pub fn is_on_waiting(&self) -> bool {
+        ["ttft", "e2e"].iter().any(|time| self.name.starts_with(time))
+    }
+
     /// If broken, by how much, in a sentence. Fails if the answer lacks this figure.
     pub fn broken(&self, figures: &[Figure]) -> Result<Option<String>, String> {
         let name = &self.name;

@@ -4,7 +4,7 @@
 //! A replica that decodes `b` sequences per step spends `K / b` steps on each request, where `K` is the number of
 //! decode steps, and computes the prompts of `b / K` requests in each step. Ideal kernels, work spread evenly over
 //! the steps, and the largest `b` allowed by memory, slots and the TPOT limit give the least replica time per
-//! request.
+//! request. Between its tokens a request sees the prompts of the `b - 1` others, and never its own.
 
 use crate::config::catalog::numbers::bounds::{Constants, constants};
 use crate::config::{Batching, Field, Issue, Load, Setup};
@@ -59,37 +59,42 @@ impl Bound {
         let decode = |size: f64| time(&work.decode(size, 0.0)).map(|time| time * least_decode);
         let alone = decode(1.0)?;
         let limit = work.step_limit.unwrap_or(f64::INFINITY);
-        let step = |size: f64| match setup.engine.scheduler.batching {
-            Batching::PrefillFirst => decode(size).map(|step| step + prefill * size / work.steps),
+        // With the prompts of so many requests in `K` steps.
+        let step = |size: f64, begun: f64| match setup.engine.scheduler.batching {
+            Batching::PrefillFirst => decode(size).map(|step| step + prefill * begun / work.steps),
             // The number of active experts grows sublinearly in the tokens: prompts may be cheaper together.
-            _ if setup.model.has_experts() => Ok(decode(size)?.max(prefill * size / work.steps)),
+            _ if setup.model.has_experts() => Ok(decode(size)?.max(prefill * begun / work.steps)),
             _ => {
                 let alone = time(&work.decode(size, 0.0))?;
-                let prompts = time(&work.decode(size, size / work.steps))? - alone;
+                let prompts = time(&work.decode(size, begun / work.steps))? - alone;
                 Ok(alone * least_decode + prompts.max(0.0) * least_prefill)
             }
         };
+        let seen = |size: f64| step(size, size - 1.0);
         let each = |size: f64, step: f64| step * work.steps / (size * f64::from(setup.parallel.batches()));
         // Time per request falls with the batch size: the smallest that breaks the limit bounds all that meet it.
         let (mut meets, mut size) = (0.0, 1.0);
-        let mut taken = step(size)?;
-        while taken <= limit && size < work.most {
+        let mut between = seen(size)?;
+        while between <= limit && size < work.most {
             meets = size;
             size = (size * 2.0).min(work.most);
-            taken = step(size)?;
+            between = seen(size)?;
         }
-        if taken > limit && meets > 0.0 {
+        let breaks = between > limit;
+        if breaks && meets > 0.0 {
             for _ in 0..REFINED {
                 let middle = ((meets + size) / 2.0).ceil();
-                let found = step(middle)?;
-                if found <= limit {
+                if seen(middle)? <= limit {
                     meets = middle;
                 } else {
-                    (size, taken) = (middle, found);
+                    size = middle;
                 }
             }
         }
-        let per_request = if taken > limit && meets == 0.0 { f64::INFINITY } else { each(size, taken) };
+        let per_request = match breaks && meets == 0.0 {
+            true => f64::INFINITY,
+            false => each(size, step(size, size)?),
+        };
         Ok(Self { ttft, tpot: Some(alone / work.tokens_a_step), per_request })
     }
 
@@ -263,6 +268,16 @@ mod tests {
         assert!(found.is_sorted() && found[0] > 1 && found[4] > found[0], "{found:?}");
         // A single sequence takes longer than this.
         assert_eq!(replicas("3.5"), u32::MAX);
+    }
+
+    /// Alone, no prompt but its own is computed, and that before its first token.
+    #[test]
+    fn a_lone_request_meets_a_limit_that_prompts_of_others_would_break() {
+        let replicas = |engine: &str| {
+            let setup = setup(&format!("v=1&m=qwen3-8b&e={engine}&isl=8000&osl=4&r=0.1&sp=15&st=3000"));
+            Bound::of(&setup).expect("a bound").replicas(&setup)
+        };
+        assert_eq!(["vllm", "sglang", "trtllm"].map(replicas), [1, 1, 1]);
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl Estimate {
         let prefill = times.prompts * factors.prefill / self.prompts.0;
         let parts = f64::from(setup.parallel.batches());
         let mut per_request = if self.decodes.is_empty() { prefill / parts } else { f64::INFINITY };
-        let (mut before, mut in_flight): (Option<(f64, f64)>, f64) = (None, 1.0);
+        let (mut before, mut in_flight): (Option<[f64; 3]>, f64) = (None, 1.0);
         for (Decode { size, .. }, &DecodeTimes { alone, even, whole }) in
             self.decodes.iter().zip(&times.decodes)
         {
@@ -173,18 +173,22 @@ impl Estimate {
             if let Some(whole) = whole.filter(|_| each <= 1.0) {
                 step = step.min(longer(alone + (whole - alone) * each));
             }
+            // Between its tokens a request sees the prompts of the others, and not its own.
+            let seen = step - (step - alone * factors.decode) / size;
             // Step times are linear between two batch sizes: find the one that just meets the limit.
-            let (at, step) = match before {
-                Some((smaller, shorter)) if step > self.step_limit && shorter < self.step_limit => {
-                    let share = (self.step_limit - shorter) / (step - shorter);
-                    (smaller + (size - smaller) * share, self.step_limit)
+            let now = [size, step, seen];
+            let now = match before {
+                _ if seen <= self.step_limit => now,
+                Some(last) if last[2] < self.step_limit => {
+                    let share = (self.step_limit - last[2]) / (seen - last[2]);
+                    std::array::from_fn(|of| last[of] + (now[of] - last[of]) * share)
                 }
-                _ if step > self.step_limit => break,
-                _ => (size, step),
+                _ => break,
             };
+            let [at, step, _] = now;
             per_request = per_request.min(step * self.steps / (at * parts));
             in_flight = at * parts;
-            before = Some((at, step));
+            before = Some(now);
         }
         Busiest { per_request, in_flight }
     }

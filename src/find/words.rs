@@ -101,6 +101,8 @@ fn percents(one: f64, other: f64) -> [Printed; 2] {
 }
 
 const MOST_DECIMALS: usize = 6;
+/// Shares that differ by less are equal: sums are rounded.
+const SAME_SHARE: f64 = 1e-6;
 
 /// How far off it is: 2 is twice the limit.
 pub fn excess(broken: &Broken) -> f64 {
@@ -205,7 +207,7 @@ pub fn drawback(found: &Found, first: &Found) -> String {
                 (RankingCost::Gpus(_), true) => "takes as many GPU hours",
             };
             match (found.share(), first.share()) {
-                (Some(own), Some(best)) if own < best => {
+                (Some(own), Some(best)) if best - own > SAME_SHARE => {
                     let [own, best] = percents(own, best);
                     format!("{same}, and {own} of requests meet the limits, not {best}")
                 }

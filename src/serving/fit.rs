@@ -1,6 +1,6 @@
 //! Whether a setup fits in memory, what bounds it, and the smallest change that makes it fit.
 
-use crate::config::check::divides;
+use crate::config::check::{divides, weight_formats};
 use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallelism, Setup};
 use crate::units::{Bytes, GIB, count, decimal};
 
@@ -296,6 +296,13 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
                 1 => format!("PP {pp} fits."),
                 machines => format!("PP {pp} fits, over {machines} machines."),
             });
+        }
+    }
+    let four_bits = |dtype: &&Dtype| dtype.bytes() < Dtype::Fp8.bytes() && setup.gpu.supports(**dtype);
+    for &weights in weight_formats(&setup.model).iter().filter(four_bits) {
+        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
+        if weights.bytes() < setup.weights.bytes() && fits(&trial)? {
+            return Ok(format!("{} weights fit.", weights.name()));
         }
     }
     Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."

@@ -169,7 +169,13 @@ fn held(cli: &Cli, answered: &Answered, which: &str) -> Result<(), Stop> {
         return Err(Stop::Input);
     }
     let figures = figures(prediction.report.as_ref());
+    let run = prediction.report.as_ref().and_then(|report| report.run.as_ref());
+    let is_overloaded = run.is_some_and(|run| run.saturation.is_some());
     let held = cli.limits.iter().map(|limit| match limit.broken(&figures) {
+        Ok(None) if is_overloaded && limit.is_on_waiting() => {
+            eprintln!("limit: {which}{} grows without bound: arrivals exceed capacity", limit.name);
+            Some(Stop::Limit)
+        }
         Ok(None) => None,
         Ok(Some(text)) => {
             eprintln!("limit: {which}{text}");

@@ -165,7 +165,7 @@ pub fn links(gpu: &Gpu, parallel: Parallelism, issues: &mut Vec<Issue>) {
     issues.push(match gpu.network_bandwidth() {
         Err(MissingFigure { reason, .. }) => Issue::error(
             field,
-            format!("{text}, and no network between such machines is known ({reason}): use at most {domain}"),
+            format!("{text}, and no network between such machines is known ({reason}): use at most {domain} GPUs in all"),
         ),
         Ok(network) => Issue::warning(
             field,

@@ -123,6 +123,8 @@ impl Rest {
             Setting::Pp => scenario.parallel.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.parallel.pp),
             Setting::Dp => self.dp = self.whole(Field::Dp, flag).unwrap_or(self.dp),
             Setting::DpAttention => self.dp_attention = flag.on(),
+            // vLLM's `-ep` is the switch, and elsewhere a degree.
+            Setting::Ep if flag.value.is_none() && experts_over_all(scenario) => self.ep_over_all = true,
             Setting::Ep => self.ep = self.whole(Field::Ep, flag),
             Setting::EpOverAll => self.ep_over_all = flag.on(),
             // SGLang's value for prompts that are not chunked.
@@ -289,6 +291,10 @@ impl Rest {
         let list = if heavy { &mut self.heavy } else { &mut self.unknown };
         list.push(format!("{}{value}", shown(&flag.name)));
     }
+}
+
+fn experts_over_all(scenario: &Scenario) -> bool {
+    launches().of(&scenario.engine).is_some_and(|of| of.experts_over_all)
 }
 
 fn shown(name: &str) -> String {

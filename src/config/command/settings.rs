@@ -60,11 +60,21 @@ const NAMES: &[(Setting, &[&str])] = &[
     (Setting::Longest, &["max_model_len", "context_length", "max_seq_len"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
     (Setting::HostCache, &["kv_offloading_size", "hicache_size"]),
-    (Setting::Drafted, &["num_speculative_tokens", "speculative_num_steps", "num_nextn_predict_layers"]),
+    (
+        Setting::Drafted,
+        &[
+            "num_speculative_tokens",
+            "speculative_config.num_speculative_tokens",
+            "speculative_num_steps",
+            "num_nextn_predict_layers",
+        ],
+    ),
     (Setting::Drafting, &["speculative_config"]),
     (
         Setting::DraftedHow,
         &[
+            "speculative_config.method",
+            "speculative_config.model",
             "speculative_algorithm",
             "speculative_algo",
             "speculative_num_draft_tokens",
@@ -81,7 +91,6 @@ const NAMES: &[(Setting, &[&str])] = &[
             "reasoning_parser",
             "tool_call_parser",
             "dtype",
-            "api_server_count",
             "max_seq_len_to_capture",
             "log_level",
             "seed",
@@ -95,7 +104,7 @@ pub fn setting(name: &str) -> Option<Setting> {
 }
 
 /// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-pub(super) const IDLE: [&str; 29] = [
+pub(super) const IDLE: [&str; 30] = [
     "tokenizer",
     "tokenizer_path",
     "tokenizer_mode",
@@ -125,10 +134,11 @@ pub(super) const IDLE: [&str; 29] = [
     "node_rank",
     "dist_init_addr",
     "distributed_executor_backend",
+    "backend",
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 12] = [
+pub(super) const HEAVY: [&str; 19] = [
     "enforce_eager",
     "disable_cuda_graph",
     "cpu_offload_gb",
@@ -141,4 +151,11 @@ pub(super) const HEAVY: [&str; 12] = [
     "enable_lora",
     "max_loras",
     "lora_modules",
+    "api_server_count",
+    "chunked_prefill_size",
+    "max_total_tokens",
+    "enable_mixed_chunk",
+    "compilation_config",
+    "compilation_config.cudagraph_mode",
+    "cc.cudagraph_mode",
 ];

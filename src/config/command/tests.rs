@@ -279,6 +279,7 @@ fn drafts_are_read_and_their_acceptance_asked_for() {
     for text in [
         "vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":2}'",
         "python -m sglang.launch_server --model deepseek-ai/DeepSeek-R1 --tp 8 --speculative-algorithm EAGLE --speculative-num-steps 2 --speculative-num-draft-tokens 3",
+        "vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --speculative-config.method mtp --speculative-config.num_speculative_tokens 2",
         trtllm,
     ] {
         let (scenario, issues) = read(text, &Scenario::default()).unwrap();
@@ -290,6 +291,14 @@ fn drafts_are_read_and_their_acceptance_asked_for() {
         let (_, issues) = check(&scenario, catalog());
         assert!(issues.iter().any(asked), "{issues:?}");
     }
+}
+
+#[test]
+fn the_short_form_of_a_switch_takes_no_value() {
+    let text = "vllm serve deepseek-ai/DeepSeek-R1 -tp 4 -dp 2 -ep --port 80";
+    let (scenario, issues) = read(text, &Scenario::default()).unwrap();
+    assert_eq!(scenario.expect(text).parallel.ep, 8, "{issues:?}");
+    assert!(!issues.iter().any(Issue::is_error), "{issues:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::count::MOST_AT_RATE;
 use super::{Run, Runner, constants};
 use crate::config::Load;
+use crate::config::catalog::numbers::requests::Constants;
 use crate::serving::sim::Saturation;
 
 /// The most clients that keep a system busy. A curve over clients ends there, too.
@@ -71,7 +72,12 @@ impl Runner {
     /// The run of this many replicas, marked as saturated if more requests arrive than they can serve. Even the longest
     /// run may not show an overload of a few percent by itself: the KV cache fills up long before requests wait.
     pub(super) fn within_capacity(&self, run: Run, load: Load, replicas: u32) -> Run {
-        let may_be_beyond = run.fills || run.metrics.in_flight >= constants().precarious * self.held();
+        let &Constants { precarious, queueing, .. } = constants();
+        let of_copy = self.setup.requests_at(load.amount()) * f64::from(self.setup.replicas)
+            / f64::from(self.setup.copies().saturating_mul(replicas));
+        let may_be_beyond = run.fills
+            || run.metrics.in_flight >= precarious * self.held()
+            || of_copy * run.metrics.ttft.mean >= queueing;
         // A test with a stated number of requests ends before it matters. Capacity does not include the KV cache that
         // paused sessions hold.
         let is_comparable = self.setup.workload.requests.is_none() && load.is_rate() && !load.is_sessions();
@@ -94,15 +100,15 @@ impl Runner {
         let served_per_s = all * f64::from(replicas) / f64::from(self.setup.replicas);
         let offered_per_s = self.setup.requests_at(run.load);
         let backlog = run.metrics.waiting.round() as u32;
-        if let Some(saturation) = &mut run.saturation {
+        let beyond = Saturation { offered_per_s, served_per_s, backlog };
+        run.saturation = match run.saturation {
+            None => Some(beyond),
+            Some(own) if served_per_s < offered_per_s => Some(Saturation { served_per_s, ..own }),
             // Capacity ignores the room taken by paused sessions: if it is not exceeded, the run itself shows what is
             // served.
-            if served_per_s < offered_per_s {
-                saturation.served_per_s = served_per_s;
-            }
-        } else if offered_per_s > served_per_s {
-            run.saturation = Some(Saturation { offered_per_s, served_per_s, backlog });
+            own => own,
         }
+        .filter(|found| found.served_per_s < offered_per_s);
         if let Some(saturation) = run.saturation {
             run.sustained_per_s = saturation.served_per_s.min(offered_per_s);
         }

@@ -40,25 +40,14 @@ impl Runner {
             }
             served => served?,
         };
-        let mut first = None;
         while let Some(count) =
             more(&served.outcome, setup, load, f64::from(self.slots())).filter(|_| is_open)
         {
-            let longer = match self.served(setup, (load, count), options) {
+            served = match self.served(setup, (load, count), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,
             };
-            let shorter = std::mem::replace(&mut served, longer);
-            if missing(&shorter.outcome, setup, load).is_none_or(|(times, _)| times <= 1.0) {
-                first.get_or_insert(shorter);
-            }
-        }
-        // In a growing queue, times depend on the length of the run. So the first run is taken that is long enough for
-        // requests to leave as they arrive.
-        if let (saturation @ Some(_), Some(mut first)) = (served.outcome.saturation, first) {
-            first.outcome.saturation = saturation;
-            return Ok(first);
         }
         Ok(served)
     }
@@ -75,15 +64,22 @@ fn turns(setup: &Setup, load: Load) -> u32 {
 }
 
 /// The number of requests of a longer run, increased by powers of two so that slightly longer steps do not change it.
-/// `None` if this run is long enough, or the queue grows anyway.
+/// `None` if this run is long enough, or shows the queue of an overload.
 fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> Option<u32> {
     let (times, most) = missing(outcome, setup, load)?;
     let times =
         if load.is_rate() && still_fills(outcome, setup, load, slots) { times.max(2.0) } else { times };
     let count = outcome.requests.len() as f64;
     let more = (count * times.log2().ceil().exp2()).min(most);
-    (times > 1.0 && more > count && outcome.saturation.is_none())
+    (times > 1.0 && more > count && !(outcome.saturation.is_some() && mostly_waits(outcome)))
         .then(|| whole(more as u32, turns(setup, load)))
+}
+
+/// Whether requests wait longer for their first token than for all others. Even under an overload none do while the
+/// server fills, so that a short run would look as if all were well.
+fn mostly_waits(outcome: &Outcome) -> bool {
+    let sum = |of: fn(&Served) -> f64| outcome.requests.iter().map(of).sum::<f64>();
+    sum(Served::ttft) > 0.5 * sum(Served::e2e)
 }
 
 /// How many times as long a run must be for ramp-up and drain to be a small part of it, and the most requests a run may

@@ -44,7 +44,11 @@ impl Power {
             watts_per_gpu,
             watts,
             idle_watts: idle,
-            band: [watts_per_gpu / (1.0 + error), (watts_per_gpu * (1.0 + error)).min(most)],
+            // Never below idle, and never above the limit.
+            band: [
+                (watts_per_gpu / (1.0 + error)).max(idle / gpus),
+                (watts_per_gpu * (1.0 + error)).min(most),
+            ],
             measured,
             joules_per_output_token,
             joules_per_request: watts / requests_per_s,
@@ -71,6 +75,9 @@ mod tests {
         assert_eq!((alone.watts_per_gpu, alone.joules_per_request), (276.0, 55.2));
         assert!((alone.output_tokens_per_mwh - 3.6e9 / 0.552).abs() < 1.0);
         assert!(alone.measured && alone.band[0] < 276.0 && alone.band[1] > 276.0);
+        let setup = check(&scenario, catalog()).0.expect("sound");
+        let idle = Power::of(&setup, 0.0, 1.0, 1.0).expect("H100 is known");
+        assert_eq!(idle.band[0], 126.0, "no GPU draws less than its idle power");
         scenario.overrides.power_overhead = Some(1.25);
         let whole = of(&scenario);
         assert!((whole.output_tokens_per_mwh * 1.25 / alone.output_tokens_per_mwh - 1.0).abs() < 1e-12);
