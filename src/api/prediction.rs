@@ -87,6 +87,8 @@ pub struct Curve {
     /// The largest load that meets the SLOs, if there are any: clients and users start one after another, where the points'
     /// start at once.
     pub largest: Option<f64>,
+    /// The same with the start of the configuration, as at the points: all at once unless it says otherwise.
+    pub largest_as_stated: Option<f64>,
 }
 
 impl Options {
@@ -248,7 +250,11 @@ impl Prediction {
                 }
             }
         }
-        Curve { points: sweep.curve().to_vec(), largest: sweep.largest() }
+        Curve {
+            points: sweep.curve().to_vec(),
+            largest: sweep.largest(),
+            largest_as_stated: sweep.largest_as_stated(),
+        }
     }
 }
 

@@ -287,6 +287,8 @@ export type Curve = {
    * start at once.
    */
   largest: number | null;
+  /** The same with the start of the configuration, as at the points: all at once unless it says otherwise. */
+  largest_as_stated: number | null;
 };
 
 /** The contents of a link. */
