@@ -148,7 +148,7 @@ for (const [name, fragment, field, says] of [
   ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /You own only L4, and the request allows only H100 SXM/],
   ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "most", /needs a bound: give Max GPUs/],
   ["a day of two hours", `${small}&f=gpu~l40s~day~1,2`, "day", /24 rates/],
-  ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /no default is known: give [A-Z]/],
+  ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /there is no default: give [A-Z]/],
   ["a static batch is not a serving load", "v=1&b=8&f=all", "batch", /not a serving load/],
 ]) {
   pageTest(`${name}, beside its field`, { timeout }, async ({ page, open }) => {
