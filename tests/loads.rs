@@ -122,13 +122,13 @@ fn an_overload_that_holds_few_requests_is_found() {
 fn a_flood_never_looks_better_than_an_overload() {
     let waits = |factor: f64| {
         let setup = |rate: f64| {
-            setup("trtllm", Load::Rate(rate))
+            setup("vllm", Load::Rate(rate))
                 .under(|workload| (workload.isl, workload.osl) = (Lengths::Fixed(16), 600))
         };
         let capacity = runner(&setup(1.0)).capacity().expect("served");
         run(&setup(factor * capacity)).metrics.ttft.mean
     };
-    let [overload, flood] = [2.0, 8.0].map(waits);
+    let [overload, flood] = [2.0, 4.0].map(waits);
     assert!(flood > 0.5 * overload, "{flood} and {overload} s");
 }
 
