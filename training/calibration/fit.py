@@ -141,17 +141,16 @@ def anew(prior, theta):
     return *prior.measured_anew(theta, prior.inverse(theta), layouts), layouts
 
 
-def typical(prior, theta):
-    """By metric, up to which variance bands widen in proportion to what was missed, which is what configurations left out had."""
-    _, variance, _ = anew(prior, theta)
-    return np.array([TYPICAL * np.median(variance[prior.runs.metric == metric]) for metric in range(len(METRICS))])
+def typical(runs, left_out):
+    """By metric, the variance up to which bands widen in proportion."""
+    _, variance, _ = left_out
+    return np.array([TYPICAL * np.median(variance[runs.metric == metric]) for metric in range(len(METRICS))])
 
 
-def misses(prior, theta):
+def misses(runs, left_out):
     """For each run and metric, by what variances must be multiplied for about 80 % of its configuration's figures to be in their bands
     when that is left out. It widens or narrows the bands of the same model on the same engine (`Calibration::widths`)."""
-    runs = prior.runs
-    mean, variance, layouts = anew(prior, theta)
+    mean, variance, layouts = left_out
     away = np.minimum((runs.ratio - mean) ** 2 / variance, MAX_SQUARED_Z)
     of_row, found = layouts[runs.of], {}
     for layout in np.unique(of_row):
@@ -219,10 +218,11 @@ def fitted(arguments, file, new):
     prior.weigh(theta)
     prior.weigh(theta)
     report(prior, theta)
-    variances = {"noise": np.exp(theta[-len(METRICS) :]), "typical": typical(prior, theta)}
+    left_out = anew(prior, theta)
+    variances = {"noise": np.exp(theta[-len(METRICS) :]), "typical": typical(runs, left_out)}
     covariance = {name: {metric: float(f"{v:.3g}") for metric, v in zip(METRICS, by)} for name, by in variances.items()}
     covariance |= {name: record(theta, factor) for factor, name in enumerate(FACTORS)}
-    return runs, misses(prior, theta), covariance
+    return runs, misses(runs, left_out), covariance
 
 
 def main():
@@ -244,7 +244,7 @@ def main():
     else:
         if file["release"] != release:
             parser.error(f"{OUT.name} is of the models of {file['release']}, not of {release}: fit it on the tables")
-        done = joined(kept(file), file, new, misses)
+        done = joined(kept(file), file, new, lambda prior, theta: misses(runs=prior.runs, left_out=anew(prior, theta)))
         if done is None:
             print("the calibration holds these contributed runs and no others: nothing changes")
             return
