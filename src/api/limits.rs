@@ -33,7 +33,7 @@ impl FromStr for Limit {
 }
 
 impl Limit {
-    /// Whether it is on a time that grows without bound when more requests arrive than are served.
+    /// Whether it limits a time that grows without bound under overload.
     pub fn is_on_waiting(&self) -> bool {
         ["ttft", "e2e"].iter().any(|time| self.name.starts_with(time))
     }

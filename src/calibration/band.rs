@@ -38,7 +38,7 @@ pub struct UncertainFigure {
     pub response: PerFactor,
     /// Variance of its logarithm that no factor explains.
     pub noise: f64,
-    /// What its variance is corrected by.
+    /// The correction of its variance.
     pub width: Width,
 }
 
@@ -92,7 +92,7 @@ impl UncertainFigure {
         }
     }
 
-    /// The same from its values at both edges of a step-time band of this scale ([`Posterior::edges`]), in any order: near
+    /// The same from its values at both edges of a step-time band scaled so ([`Posterior::edges`]), in any order: near
     /// saturation a figure responds nonlinearly.
     pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2], scale: f64) -> Band {
         let of_waiting = posterior.variance([0.0, 0.0, self.response[2]]);
@@ -113,7 +113,7 @@ impl UncertainFigure {
         self.width.corrected(of_factors + self.noise, prefill.abs() + decode.abs())
     }
 
-    /// By how much the correction scales its variance.
+    /// The factor by which the correction changes its variance.
     pub fn scale(&self, posterior: &Posterior) -> f64 {
         let of_factors = posterior.variance(self.response);
         let fitted = of_factors + self.noise;

@@ -59,7 +59,7 @@ impl Bound {
         let decode = |size: f64| time(&work.decode(size, 0.0)).map(|time| time * least_decode);
         let alone = decode(1.0)?;
         let limit = work.step_limit.unwrap_or(f64::INFINITY);
-        // With the prompts of so many requests in `K` steps.
+        // A step of `size` sequences if `begun` requests are prefilled in the course of `K` steps.
         let step = |size: f64, begun: f64| match setup.engine.scheduler.batching {
             Batching::PrefillFirst => decode(size).map(|step| step + prefill * begun / work.steps),
             // The number of active experts grows sublinearly in the tokens: prompts may be cheaper together.

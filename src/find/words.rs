@@ -101,8 +101,6 @@ fn percents(one: f64, other: f64) -> [Printed; 2] {
 }
 
 const MOST_DECIMALS: usize = 6;
-/// Shares that differ by less are equal: sums are rounded.
-const SAME_SHARE: f64 = 1e-6;
 
 /// How far off it is: 2 is twice the limit.
 pub fn excess(broken: &Broken) -> f64 {
@@ -206,13 +204,13 @@ pub fn drawback(found: &Found, first: &Found) -> String {
                 (RankingCost::Gpus(_), false) => "needs as many GPUs",
                 (RankingCost::Gpus(_), true) => "takes as many GPU hours",
             };
-            match (found.share(), first.share()) {
-                (Some(own), Some(best)) if best - own > SAME_SHARE => {
-                    let [own, best] = percents(own, best);
-                    format!("{same}, and {own} of requests meet the limits, not {best}")
-                }
-                _ if fixed(slower, 2) == fixed(1.0, 2) => format!("{same} and takes as long"),
-                _ => format!("{same}, and requests take {} times as long", fixed(slower, 2)),
+            let shares = found.share().zip(first.share()).filter(|(own, best)| own < best);
+            // Rounding in sums shows in no printed digit.
+            let shares = shares.map(|(own, best)| percents(own, best));
+            match shares.filter(|[own, best]| own.number != best.number) {
+                Some([own, best]) => format!("{same}, and {own} of requests meet the limits, not {best}"),
+                None if fixed(slower, 2) == fixed(1.0, 2) => format!("{same} and takes as long"),
+                None => format!("{same}, and requests take {} times as long", fixed(slower, 2)),
             }
         }
     }

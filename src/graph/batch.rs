@@ -9,7 +9,7 @@ pub struct Batch {
     /// Draft tokens verified per decoding sequence (speculative decoding). They attend like the newest token, but the
     /// cache is not read again for them.
     pub drafted: u64,
-    /// Decoding sequences added to reach the batch size of a CUDA graph: they count for everything but attention.
+    /// Dummy sequences that fill up a CUDA graph. Every kernel but attention processes them like real ones.
     pub padding: u64,
     /// Tokens that reach the experts from all attention data parallel ranks together; `None` if each rank has as
     /// many as this one.
@@ -45,7 +45,7 @@ impl Batch {
         Self { drafted: u64::from(drafted), ..self }
     }
 
-    /// The same, replayed by a CUDA graph of this many sequences.
+    /// The same, replayed as a CUDA graph of this many sequences.
     pub fn padded(self, graph: u64) -> Self {
         Self { padding: graph.saturating_sub(self.count()), ..self }
     }

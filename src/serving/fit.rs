@@ -281,10 +281,13 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             return Ok(format!("TP {tp} fits."));
         }
     }
-    let weights = Dtype::Fp8;
-    let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
-    let in_fp8 = |trial: &mut Setup| (trial.weights, trial.formats) = (weights, setup.model.formats(weights));
-    if narrower && fits(&with(&in_fp8))? {
+    let fits_in = |weights: Dtype| {
+        let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
+        let trial =
+            || with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
+        Ok(narrower && fits(&trial())?)
+    };
+    if fits_in(Dtype::Fp8)? {
         return Ok("FP8 weights fit.".into());
     }
     // Pipeline stages exchange little, so they suit several machines if one is too small.
@@ -298,10 +301,9 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             });
         }
     }
-    let four_bits = |dtype: &&Dtype| dtype.bytes() < Dtype::Fp8.bytes() && setup.gpu.supports(**dtype);
-    for &weights in weight_formats(&setup.model).iter().filter(four_bits) {
-        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
-        if weights.bytes() < setup.weights.bytes() && fits(&trial)? {
+    // Checkpoints in four bits lose more, so they come last.
+    for &weights in weight_formats(&setup.model) {
+        if weights.bytes() < Dtype::Fp8.bytes() && fits_in(weights)? {
             return Ok(format!("{} weights fit.", weights.name()));
         }
     }

@@ -185,7 +185,7 @@ fn offline(setup: &Setup, size: u32, rows: &mut Rows) -> Result<Offline, Missing
                 *group = Sequences { new: 1, past: group.new + step, ..*group };
             }
             let batch = padded(setup, batch).verifying(setup.workload.drafts.drafted);
-            // All ranks are padded to the busiest, which these are the prompts of.
+            // The prompts are those of the busiest rank, to which all others are padded.
             Ok((step, PlannedStep::new(setup, batch, rows)?))
         })
         .collect::<Result<_, _>>()?;

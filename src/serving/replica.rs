@@ -116,7 +116,7 @@ pub fn graph_sizes(most: u32) -> Vec<u32> {
     sizes
 }
 
-/// How many sequences a decode step of one rank runs with: as many as the next CUDA graph.
+/// How many sequences a decode step of one rank runs with: the size of its CUDA graph.
 pub fn padded(setup: &Setup, decoding: u64) -> u64 {
     let graph = |decoding: u32| match decodes_eagerly(setup) {
         true => decoding,

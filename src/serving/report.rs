@@ -79,9 +79,9 @@ impl KernelLine {
 pub struct PassReport {
     pub phase: Phase,
     pub sequences: u64,
-    /// Sequences added to fill a CUDA graph.
+    /// Dummy sequences that fill up a CUDA graph.
     pub padding: u64,
-    /// With those of the padding.
+    /// Including the padding.
     pub tokens: u64,
     /// Mean tokens in the KV cache per sequence before the step.
     pub past: f64,

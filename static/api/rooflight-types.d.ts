@@ -757,9 +757,9 @@ export type Options = {
 export type PassReport = {
   phase: Phase;
   sequences: number;
-  /** Sequences added to fill a CUDA graph. */
+  /** Dummy sequences that fill up a CUDA graph. */
   padding: number;
-  /** With those of the padding. */
+  /** Including the padding. */
   tokens: number;
   /** Mean tokens in the KV cache per sequence before the step. */
   past: number;

@@ -27,8 +27,8 @@ pub fn popularity(id: &str) -> usize {
     models.iter().position(|popular| *popular == id).unwrap_or(models.len())
 }
 
-/// The models whose names have all `words`, in lower case, the best match first. Words that give a size mean the newest
-/// version of that size, before it is quantized: `llama 70b` is Llama 3.3, and not the one that was measured most.
+/// The models whose names have all `words`, in lower case, the best match first. If the words give a size, the newest
+/// version comes first, in 16 bits before quantized: `llama 70b` is Llama 3.3, not the one that was measured most.
 pub fn search(words: &[&str]) -> Vec<&'static Model> {
     let ranked = |known: &'static NamedModel| {
         let name = short_name(&known.model.name);

@@ -198,7 +198,7 @@ impl Runner {
     }
 }
 
-/// Runs at both edges of the band of E2E, whose variance is scaled so.
+/// Runs at both edges of E2E's band, and the factor on its variance.
 struct Edges {
     runs: (Run, Run),
     scale: f64,

@@ -75,8 +75,8 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> Option<u32>
         .then(|| whole(more as u32, turns(setup, load)))
 }
 
-/// Whether requests wait longer for their first token than for all others. Even under an overload none do while the
-/// server fills, so that a short run would look as if all were well.
+/// Whether requests spend more time waiting for their first token than generating the rest. While a server fills up
+/// they do not, even under overload, so a short run would look healthy.
 fn mostly_waits(outcome: &Outcome) -> bool {
     let sum = |of: fn(&Served) -> f64| outcome.requests.iter().map(of).sum::<f64>();
     sum(Served::ttft) > 0.5 * sum(Served::e2e)

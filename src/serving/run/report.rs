@@ -142,6 +142,11 @@ impl Run {
         per_s * (self.sustained_per_s / self.metrics.requests_per_s)
     }
 
+    /// The goodput, unless arrivals exceed capacity: a run shows only the start of an overload.
+    pub fn steady_goodput(&self) -> Option<f64> {
+        self.goodput_per_s.filter(|_| self.saturation.is_none())
+    }
+
     /// Whether the required share of requests meets the SLOs. `None` without SLOs.
     pub fn meets_limits(&self) -> Option<bool> {
         let good = self.goodput_per_s?;

@@ -107,7 +107,7 @@ pub enum Preempt {
     LookAhead,
 }
 
-/// How many sequences a step of `decoding` ones is padded to, given the sizes of the CUDA graphs: none if it is larger.
+/// The size of the smallest CUDA graph that holds `decoding` sequences; `decoding` itself if none does.
 pub fn padded(sizes: &[u32], decoding: u32) -> u32 {
     sizes.get(sizes.partition_point(|&size| size < decoding)).copied().unwrap_or(decoding)
 }

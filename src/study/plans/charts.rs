@@ -6,7 +6,7 @@ use crate::find::Tried;
 use crate::units::Order;
 
 const HEIGHT: u32 = 300;
-/// Tones of the kinds of plans with their own name, which readers must tell apart.
+/// Tones of the named kinds of plans: few enough to tell apart.
 const TONES: [Tone; 4] = [Tone::Ink, Tone::Kind(0), Tone::Kind(1), Tone::Kind(2)];
 const OTHERS: Tone = Tone::Faint;
 
@@ -98,7 +98,7 @@ fn figure(
     if all.len() < 2 {
         return None;
     }
-    // Names stand at the last point that has room: one on the frontier.
+    // A name goes beside the last point with room for it: frontier points come last.
     kinds.iter_mut().for_each(|(_, places)| places.order_by_key(|at| best.contains(at)));
     // Kinds on the frontier first.
     let on_it = |(_, places): &(String, Vec<Place>)| places.iter().any(|at| best.contains(at));

@@ -48,8 +48,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     let rate =
         |id: &str, value: f64, unit: &'static str| reading(id, value, Printed { number: count(value), unit });
     let goodput = run.and_then(|run| {
-        // Of an overload, a run shows no more than its beginning.
-        let good = run.goodput_per_s.filter(|_| run.saturation.is_none())?;
+        let good = run.steady_goodput()?;
         let share = percent(good / run.metrics.requests_per_s);
         Some(format!("goodput {}/s, {share}", count(good)))
     });

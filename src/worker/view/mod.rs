@@ -166,7 +166,7 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
             "Requests in the system, on average, per replica",
         ),
     ];
-    if let Some(goodput) = run.goodput_per_s.filter(|_| run.saturation.is_none()) {
+    if let Some(goodput) = run.steady_goodput() {
         facts.push(Fact::new("goodput", per_s(goodput, "/s"), "Requests per second that meet all limits"));
         let share = percent(goodput / metrics.requests_per_s).to_string();
         facts.push(Fact::new("within limits", share, "Share of requests that meet all limits"));
