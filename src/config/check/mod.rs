@@ -103,6 +103,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
     let settings = settings::settings(&scenario.overrides, (engine, parallel.dp), gpu, issues);
     let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
+    let engine = &engine.running(model);
     let published = model.formats(weights);
     let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
     kernels::measured(engine, gpu, model, &formats, parallel.ep, issues);

@@ -12,7 +12,7 @@ pub use experts::{ExpertCode, ExpertKernel, ExpertWrapper};
 pub use names::*;
 
 use super::catalog::catalog;
-use super::{Arch, Dtype, Engine, Figure};
+use super::{Arch, Dtype, Engine, Figure, Model};
 
 /// A kernel by name, with its id if it has a learned model. The name is empty if no kernel was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,8 +84,20 @@ pub struct MoeKernel {
     pub most_tokens: Option<u32>,
     /// Used for experts sharded over up to this many ranks.
     pub most_ranks: Option<u32>,
+    /// The models it is used for; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<KernelModels>,
     /// What is unusual about its measured times, and what to use instead.
     pub caution: Option<String>,
+}
+
+/// The models for which an engine launches a kernel by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelModels {
+    /// How their ids start.
+    pub starts: Vec<String>,
+    pub source: String,
 }
 
 /// A fused-MoE kernel that an engine's version runs with its default tiles where newer ones look up tuned ones.
@@ -162,6 +174,17 @@ impl Engine {
         self.gemms.iter().find(holds).map(|choice| choice.kernel)
     }
 
+    /// The engine without the kernels that it does not use for `model`.
+    pub fn running(&self, model: &Model) -> Self {
+        let mut engine = self.clone();
+        let is_used = |kernel: &MoeKernel| {
+            let mut starts = kernel.models.iter().flat_map(|models| &models.starts);
+            kernel.models.is_none() || starts.any(|start| model.id.starts_with(start))
+        };
+        engine.kernels.iter_mut().for_each(|choice| choice.moe.retain(is_used));
+        engine
+    }
+
     /// The engine's default kernels on `arch`, if it runs there.
     pub fn kernels_on(&self, arch: Arch) -> Option<&KernelChoice> {
         self.kernels.iter().find(|choice| choice.arch == arch)
@@ -187,6 +210,21 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sglang_generates_experts_on_blackwell_for_some_models_only() {
+        let kernel = |model: &str, weights| {
+            let model = catalog().model(model).expect("in the catalog");
+            let engine = catalog().engine("sglang").expect("in the catalog").running(model);
+            let choice = engine.kernels_on(Arch::Blackwell).expect("served");
+            choice.moe(weights, 1, 8).map(|named| named.name().to_owned())
+        };
+        let (generated, triton) = ("sglang_flashinfer_trtllm_moe", "sglang_fused_moe_triton");
+        assert_eq!(kernel("deepseek-r1", Dtype::Fp8Block).as_deref(), Some(generated));
+        assert_eq!(kernel("minimax-m2.5", Dtype::Fp8Block).as_deref(), Some(triton));
+        assert_eq!(kernel("glm-4.7-flash", Dtype::Bf16).as_deref(), Some(triton));
+        assert_eq!(kernel("minimax-m2.5", Dtype::Nvfp4).as_deref(), Some(generated));
+    }
 
     #[test]
     fn moe_kernels_follow_format_tokens_and_ranks() {
