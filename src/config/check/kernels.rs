@@ -33,7 +33,7 @@ pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Ve
 }
 
 /// Warns about each layer for which the engine has no measured kernel: its time is estimated from bytes or peak
-/// rates.
+/// rates. If the formats cannot be served at all, that is enough said.
 pub fn measured(
     engine: &Engine,
     gpu: &Gpu,
@@ -43,6 +43,9 @@ pub fn measured(
     issues: &mut Vec<Issue>,
 ) {
     let Some(choice) = engine.kernels_on(gpu.arch) else { return };
+    if issues.iter().any(|issue| issue.is_error() && issue.field == Field::Weights) {
+        return;
+    }
     let experts = model.has_experts();
     let caution = choice.caution(formats.weights).filter(|_| experts);
     issues.extend(caution.map(|text| Issue::warning(Field::Weights, text)));

@@ -227,7 +227,7 @@ pub fn exclude(first: &str, last: &str) -> String {
 
 /// Warns if a key repeats, or sets the same thing as another: `c` and `b`, `m` and `x`.
 fn clash(input: &'static Input, seen: &[&'static Input], issues: &mut Vec<Issue>) {
-    if let Some(other) = seen.iter().find(|other| topic(other.field) == topic(input.field)) {
+    if let Some(other) = seen.iter().rfind(|other| topic(other.field) == topic(input.field)) {
         let (first, last) = (other.key, input.key);
         let text = match first == last {
             true => format!("`{last}` is given twice; the last one counts"),

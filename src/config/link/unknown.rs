@@ -34,10 +34,11 @@ pub fn keep(unknown: Vec<(String, String)>, version: u32, issues: &mut Vec<Issue
 /// probably meant.
 pub(crate) fn name(name: &str, own: &[Field]) -> Issue {
     let inputs = inputs::in_links().filter(|input| input.in_json()).map(|input| input.field);
-    let known: Vec<&str> = inputs.chain(own.iter().copied()).map(Field::id).collect();
-    let near = nearest(name, known.iter().copied()).map(|(_, near)| near);
-    let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-    let text = format!("`{}` is not a known name: {hint}choose one of {}", excerpt(name), known.join(", "));
+    let known = inputs.chain(own.iter().copied()).map(Field::id);
+    let near = nearest(name, known).map(|(_, near)| near);
+    let hint =
+        near.map_or_else(|| "docs/links.md lists all names".into(), |near| format!("did you mean `{near}`?"));
+    let text = format!("`{}` is not a known name: {hint}", excerpt(name));
     let field = match own.first() {
         // A request is not a link: the first of its own fields stands for all of it.
         Some(request) => near.and_then(Field::from_id).unwrap_or(*request),

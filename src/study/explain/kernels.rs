@@ -7,7 +7,7 @@ use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
 use crate::study::{Block, Row};
-use crate::units::{count, decimal, percent, ratio};
+use crate::units::{Bytes, count, decimal, percent, ratio};
 
 /// Savings below this share of a step are not visible in the printed digits.
 const LEAST: f64 = 5e-3;
@@ -36,9 +36,12 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
     let mut row = |name: &str, value: String| rows.push(Row::texts([name.to_owned(), value]));
     row("Shape", kernel.shape.clone());
     row("Launches per step", count(kernel.count as f64));
-    row("FLOP", kernel.flops.print().to_string());
-    row("Operands and results, each once", kernel.bytes.print().to_string());
-    row("Of these through device memory, at least", kernel.traffic.print().to_string());
+    // An exchange between GPUs has neither: its shape says what is sent.
+    if kernel.bytes > Bytes::ZERO {
+        row("FLOP", kernel.flops.print().to_string());
+        row("Operands and results, each once", kernel.bytes.print().to_string());
+        row("Of these through device memory, at least", kernel.traffic.print().to_string());
+    }
     if let Some(intensity) = kernel.intensity {
         row("Arithmetic intensity", format!("{} FLOP/B", count(intensity)));
     }
