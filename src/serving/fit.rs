@@ -142,9 +142,13 @@ pub fn verdict(
         _ => served(most_in_flight(setup).map(|most| clients_per_replica(setup, most).0)),
     };
     let pauses = setup.workload.session().is_some_and(|turns| turns.think_s > 0.0);
-    if pauses || matches!(setup.workload.load, Load::Burst(_) | Load::Offline(_)) {
-        // Only the run says how many users have a request at once; in a burst or queue, waiting is the point.
-        issues.retain(Issue::is_error);
+    match setup.workload.load {
+        // A queue is there to wait, and only the run says how many users have a request at once.
+        _ if pauses => issues.retain(Issue::is_error),
+        Load::Offline(_) => issues.retain(Issue::is_error),
+        // A burst waits for the engine's limit as a matter of course, but not for memory.
+        Load::Burst(_) => issues.retain(|issue| issue.is_error() || issue.field == Field::Burst),
+        _ => {}
     }
     issues.extend(host_cache(setup, memory, sequence));
     let spare = memory.kv_room - sequence;

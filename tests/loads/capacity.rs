@@ -17,6 +17,20 @@ fn capacity_is_what_a_long_overload_serves() {
     }
 }
 
+/// Long answers fill a server slowly, and are left over at the end of a short run.
+#[test]
+fn capacity_is_that_of_a_long_overload_if_lengths_differ() {
+    for engine in ENGINES {
+        let spread = |load: Load| {
+            setup(engine, load).under(|workload| (workload.osl, workload.log_spread) = (256, [0.0, 1.2]))
+        };
+        let capacity = runner(&spread(Load::Rate(1.0))).capacity().expect("served");
+        let long = spread(Load::Rate(1.3 * capacity)).under(|workload| workload.requests = Some(40_000));
+        let served = run(&long).metrics.requests_per_s;
+        assert!((capacity / served - 1.0).abs() < 0.12, "{engine}: {capacity}, {served} for long");
+    }
+}
+
 #[test]
 fn a_run_close_to_capacity_goes_on_until_it_settles() {
     for engine in ENGINES {

@@ -51,6 +51,25 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
     }
 }
 
+/// A queue of more prompts than can be simulated is served at the rate of fewer; of a burst, the last wait longer than that.
+#[test]
+fn a_queue_too_long_to_simulate_is_served_like_a_shorter_one() {
+    let long = |load: Load| {
+        setup("vllm", load).under(|workload| (workload.isl, workload.osl) = (Lengths::Fixed(24_000), 12_000))
+    };
+    let [short, all] = [1_000, 100_000].map(|prompts| run(&long(Load::Offline(prompts))));
+    assert!(all.requests < 100_000, "{}", all.requests);
+    assert!((all.metrics.output_per_s / short.metrics.output_per_s - 1.0).abs() < 0.05);
+    assert!((all.metrics.ttft.mean / short.metrics.ttft.mean / 100.0 - 1.0).abs() < 0.1);
+    let served = all.metrics.requests_per_s * all.metrics.duration;
+    assert!((served / 100_000.0 - 1.0).abs() < 1e-9, "{served}");
+    let running = |run: &Run| run.metrics.in_flight - run.metrics.waiting;
+    assert!((running(&all) / running(&short) - 1.0).abs() < 0.05);
+    let burst = long(Load::Burst(100_000));
+    let issue = runner(&burst).run(burst.workload.load).expect_err("too long");
+    assert_eq!(issue.field, Field::Burst);
+}
+
 #[test]
 fn replicas_that_do_not_divide_a_load_serve_no_more_than_it() {
     for load in [Load::Burst(9), Load::Offline(9)] {

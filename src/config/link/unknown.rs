@@ -36,8 +36,8 @@ pub(crate) fn name(name: &str, own: &[Field]) -> Issue {
     let inputs = inputs::in_links().filter(|input| input.in_json()).map(|input| input.field);
     let known = inputs.chain(own.iter().copied()).map(Field::id);
     let near = nearest(name, known).map(|(_, near)| near);
-    let hint =
-        near.map_or_else(|| "docs/links.md lists all names".into(), |near| format!("did you mean `{near}`?"));
+    let list = if own.is_empty() { "docs/links.md lists" } else { "docs/plan.md and docs/links.md list" };
+    let hint = near.map_or_else(|| format!("{list} all names"), |near| format!("did you mean `{near}`?"));
     let text = format!("`{}` is not a known name: {hint}", excerpt(name));
     let field = match own.first() {
         // A request is not a link: the first of its own fields stands for all of it.

@@ -1,7 +1,7 @@
 //! How many requests a system can serve, and runs in which more than that arrive.
 
 use super::count::MOST_AT_RATE;
-use super::{Run, Runner, constants};
+use super::{Run, Runner, SEED, constants, lengths};
 use crate::config::Load;
 use crate::config::catalog::numbers::requests::Constants;
 use crate::serving::sim::Saturation;
@@ -12,12 +12,14 @@ pub(super) const MOST_CLIENTS: u32 = 4096;
 /// is far from capacity: steps get longer with more requests, but less than in proportion.
 pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
 
-/// Requests per slot in the run that fills the slots, and in the overloaded one.
-const FILLING: u32 = 2;
-const OVERLOADED: u32 = 10;
-/// Arrival rate of the second run over the rate served in the first, which ramp-up and drain make too low; any overload
-/// will do.
+/// Requests per slot in the run that fills the slots, and in the overloaded one; more if lengths differ, since long
+/// answers fill a server slowly.
+const FILLING: f64 = 2.0;
+const OVERLOADED: f64 = 10.0;
+/// Arrival rate of an overloaded run over the rate served in the run before. Ramp-up and drain make that too low, all the more
+/// where a few long requests are left at its end; any overload will do.
 const BEYOND: f64 = 1.6;
+const MOST_TRIES: u32 = 6;
 /// Fewest requests of either run, for servers of few slots.
 const FEWEST: u32 = 200;
 
@@ -28,8 +30,10 @@ impl Runner {
         *self.capacity.get_or_init(|| {
             let turns = self.setup.workload.session().map(|turns| f64::from(turns.count));
             let (slots, copies) = (self.slots(), self.setup.copies());
-            let run = |load: Load, of_slot: u32| {
-                let of_copy = slots.saturating_mul(of_slot).clamp(FEWEST, MOST_AT_RATE);
+            let drawn = lengths::requests(&self.setup, Load::Rate(1.0), FEWEST as usize, SEED);
+            let longer = lengths::bias(&drawn);
+            let run = |load: Load, of_slot: f64| {
+                let of_copy = ((f64::from(slots) * of_slot * longer) as u32).clamp(FEWEST, MOST_AT_RATE);
                 let busy = self.setup.under(|workload| {
                     // No think time while others could be served.
                     workload.turns.think_s = 0.0;
@@ -40,11 +44,16 @@ impl Runner {
             let all = slots.saturating_mul(copies);
             let full = turns.map_or(Load::Concurrency(all), |_| Load::Sessions(all));
             let served = run(full, FILLING).ok()?.metrics.requests_per_s;
-            let arriving = BEYOND * served;
-            let more = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
-            // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
-            let steady = run(more, OVERLOADED).ok()?.saturation;
-            Some(steady.map_or(served, |saturation| saturation.served_per_s))
+            let mut arriving = served;
+            for _ in 0..MOST_TRIES {
+                arriving *= BEYOND;
+                let more = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
+                // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
+                if let Some(saturation) = run(more, OVERLOADED).ok()?.saturation {
+                    return Some(saturation.served_per_s);
+                }
+            }
+            Some(served)
         })
     }
 
@@ -90,6 +99,8 @@ impl Runner {
     /// The same with the capacity of these replicas if the run itself shows an overload.
     pub(super) fn shown(&self, run: Run, load: Load, replicas: u32) -> Run {
         match run.saturation {
+            // What sessions are served depends on the KV cache that paused ones hold.
+            Some(_) if load.is_sessions() => run,
             Some(_) => self.with_capacity(run, replicas),
             None => self.within_capacity(run, load, replicas),
         }
@@ -104,8 +115,7 @@ impl Runner {
         run.saturation = match run.saturation {
             None => Some(beyond),
             Some(own) if served_per_s < offered_per_s => Some(Saturation { served_per_s, ..own }),
-            // Capacity ignores the room taken by paused sessions: if it is not exceeded, the run itself shows what is
-            // served.
+            // So close to capacity that only the run tells.
             own => own,
         }
         .filter(|found| found.served_per_s < offered_per_s);

@@ -9,7 +9,7 @@ use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, c
 use crate::config::{Load, Setup};
 use crate::serving::sim::{Outcome, Served, SimError};
 
-/// Arrivals continue for this many mean stays of a request: a quarter of them meet a server that is filling up.
+/// Arrivals continue for this many mean stays of the requests in the server: a quarter of them meet one that is filling up.
 const STAYS: f64 = 4.0;
 /// Maximum requests of one replica, if the run decides their number.
 pub(super) const MOST_AT_RATE: u32 = 16_384;
@@ -34,7 +34,9 @@ impl Runner {
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
         let mut served = match self.served(setup, (load, requests_of(setup, load)), options) {
             // Long answers: half as many as it finished.
-            Err(SimError::StepLimit { finished, .. }) if is_open && finished > 1 => {
+            Err(SimError::StepLimit { finished, .. })
+                if is_open && finished > 1 && is_steady(setup, load) =>
+            {
                 let turns = turns(setup, load);
                 self.served(setup, (load, whole((finished / 2) as u32, turns)), options)?
             }
@@ -50,6 +52,15 @@ impl Runner {
             };
         }
         Ok(served)
+    }
+}
+
+/// Whether fewer requests are served like all of them. In a burst, and by limits on waiting, the last differ from the first.
+fn is_steady(setup: &Setup, load: Load) -> bool {
+    match load {
+        Load::Burst(_) | Load::Batch(_) => false,
+        Load::Offline(_) => setup.workload.slos.limits().next().is_none(),
+        _ => true,
     }
 }
 
@@ -88,10 +99,13 @@ fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
     let sessions: Vec<&[Served]> = outcome.requests.chunks(turns(setup, load) as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
     let ended = sessions.iter().filter_map(|session| session.last()).map(|last| last.last);
-    let stays: f64 = ended.clone().sum::<f64>() - began.clone().sum::<f64>();
+    let each = || ended.clone().zip(began.clone()).map(|(ended, began)| ended - began);
+    let stays: f64 = each().sum();
     match load {
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
-            Some((STAYS * stays / sessions.len() as f64 / began.fold(0.0, f64::max), f64::from(MOST_AT_RATE)))
+            // The stay of those found in the server, where long ones are found more often.
+            let found = each().map(|stay| stay * stay).sum::<f64>() / stays;
+            Some((STAYS * found / began.clone().fold(0.0, f64::max), f64::from(MOST_AT_RATE)))
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);

@@ -47,6 +47,13 @@ pub fn means(requests: &[Request]) -> (u32, u32) {
     (mean(|one| one.prompt), mean(|one| one.output))
 }
 
+/// How many times as long as the mean the answers in progress are: long ones are in progress for longer. 1 if all are equal.
+pub(super) fn bias(requests: &[Request]) -> f64 {
+    let outputs = || requests.iter().map(|one| f64::from(one.output));
+    let sum: f64 = outputs().sum();
+    outputs().map(|output| output * output).sum::<f64>() * requests.len() as f64 / (sum * sum)
+}
+
 /// Mean and maximum of the prompt (0) or output (1) lengths.
 fn about(
     setup: &Setup,

@@ -24,6 +24,16 @@ impl Stats {
         (!values.is_empty()).then(|| Self { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99) })
     }
 
+    /// Each statistic of this and `other` combined.
+    pub fn with(self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            mean: combine(self.mean, other.mean),
+            p50: combine(self.p50, other.p50),
+            p90: combine(self.p90, other.p90),
+            p99: combine(self.p99, other.p99),
+        }
+    }
+
     /// For values with the number of times that each occurs.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
