@@ -8,10 +8,10 @@ use rooflight::config::catalog::catalog;
 use rooflight::config::{
     Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check, mean_of,
 };
-use rooflight::serving::memory_of;
 use rooflight::serving::run::{Run, Sweep, requests};
+use rooflight::serving::{answer, memory_of, plan};
 
-use support::runner;
+use support::{flat, runner};
 
 const ENGINES: [&str; 3] = ["vllm", "sglang", "trtllm"];
 
@@ -68,6 +68,19 @@ fn a_queue_too_long_to_simulate_is_served_like_a_shorter_one() {
     let burst = long(Load::Burst(100_000));
     let issue = runner(&burst).run(burst.workload.load).expect_err("too long");
     assert_eq!(issue.field, Field::Burst);
+}
+
+#[test]
+fn a_burst_beyond_memory_says_so() {
+    let fields = |load: Load, prompt: u32| {
+        let setup = setup("vllm", load).under(|workload| workload.isl = Lengths::Fixed(prompt));
+        let (plan, rows) = plan(&setup).expect("the catalog has every figure");
+        let (report, _) = answer(&plan, &flat(&rows)).expect("every row is answered");
+        report.issues.iter().map(|issue| issue.field).collect::<Vec<_>>()
+    };
+    assert_eq!(fields(Load::Burst(500), 30_000), [Field::Burst]);
+    assert_eq!(fields(Load::Burst(500), 100), []);
+    assert_eq!(fields(Load::Offline(500), 30_000), []);
 }
 
 #[test]
