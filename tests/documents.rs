@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use rooflight::config::catalog::Recorded;
-use rooflight::study::accuracy::{Accuracy, ErrorGroup};
+use rooflight::config::catalog::{Recorded, catalog};
+use rooflight::study::accuracy::{self, Accuracy, ErrorGroup};
 use serde::Deserialize;
 
 fn file(name: &str) -> PathBuf {
@@ -107,6 +107,21 @@ fn ranks(evidence: &Accuracy) -> String {
     table(rows)
 }
 
+/// Runs that no constant was fitted on, by source; a figure that they do not report is left blank.
+fn outside(evidence: &Accuracy) -> String {
+    let head = ["not fitted on, mean / median", "runs", "TTFT", "TPOT", "output tokens/s"];
+    let mut rows = vec![texts(head)];
+    for group in &evidence.outside {
+        let figure = |error: &accuracy::Error| match error.median {
+            0.0 => "–".into(),
+            median => format!("{:.1} / {median:.1} %", error.mean),
+        };
+        let figures = group.errors.iter().take(head.len() - 2).map(figure);
+        rows.push([group.name.clone(), group.cases.to_string()].into_iter().chain(figures).collect());
+    }
+    table(rows)
+}
+
 #[derive(Deserialize)]
 struct Manifest {
     families: BTreeMap<String, Family>,
@@ -128,16 +143,42 @@ struct Error {
     mean: f64,
     #[serde(default)]
     roofline_mean: f64,
+    by_gpu: BTreeMap<String, OfGpu>,
+}
+
+#[derive(Deserialize)]
+struct OfGpu {
+    rows: f64,
+    mean: f64,
+}
+
+impl Error {
+    /// The mean over GPUs that have another of their architecture among the measured ones, or over those that have none.
+    fn with_sibling(&self, wanted: bool) -> String {
+        let arch = |gpu: &str| catalog().gpu(gpu).expect("in the catalog").arch;
+        let has_sibling =
+            |gpu: &str| self.by_gpu.keys().any(|other| other != gpu && arch(other) == arch(gpu));
+        let of: Vec<&OfGpu> =
+            self.by_gpu.iter().filter(|(gpu, _)| has_sibling(gpu) == wanted).map(|(_, of)| of).collect();
+        let sum = |each: fn(&OfGpu) -> f64| of.iter().map(|of| each(of)).sum::<f64>();
+        if of.is_empty() {
+            "–".into()
+        } else {
+            format!("{:.1} %", sum(|of| of.rows * of.mean) / sum(|of| of.rows))
+        }
+    }
 }
 
 fn kernels() -> String {
     let manifest: Manifest = serde_json::from_str(&read("models/manifest.json")).expect("a manifest");
-    let mut rows = vec![texts(["kernels, mean error", "unseen shapes", "unseen GPU", "plain roofline"])];
+    let head =
+        ["kernels, mean error", "unseen shapes", "unseen GPU, sibling seen", "no sibling", "plain roofline"];
+    let mut rows = vec![texts(head)];
     for (family, name) in KERNELS {
         let Errors { unseen_shapes, unseen_gpu } = &manifest.families[family].errors;
-        let percent = |value: f64| format!("{value:.1} %");
-        let roofline = format!("{:.0} %", unseen_shapes.roofline_mean);
-        rows.push(vec![name.into(), percent(unseen_shapes.mean), percent(unseen_gpu.mean), roofline]);
+        let shapes = format!("{:.1} %", unseen_shapes.mean);
+        let [sibling, none] = [true, false].map(|wanted| unseen_gpu.with_sibling(wanted));
+        rows.push(vec![name.into(), shapes, sibling, none, format!("{:.0} %", unseen_shapes.roofline_mean)]);
     }
     assert_eq!(rows.len(), manifest.families.len() + 1, "a family without a row");
     table(rows)
@@ -159,11 +200,12 @@ fn tables_are_those_of_the_evidence() {
     let name = "README.md";
     let mut text = read(name);
     let evidence = evidence();
-    let parts: [(&str, String); 6] = [
+    let parts: [(&str, String); 7] = [
         ("release", release(&evidence)),
         ("batches", batches(&evidence)),
         ("kernels", kernels()),
         ("loops", loops(&evidence)),
+        ("outside", outside(&evidence)),
         ("ranks", ranks(&evidence)),
         ("skipped", skipped(&evidence)),
     ];
