@@ -90,7 +90,7 @@ impl LinkKind {
 /// The fastest link between the GPUs of one machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
+pub struct Interconnect {
     pub kind: LinkKind,
     /// Generation and lanes, where it is PCIe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,7 +150,7 @@ pub struct Gpu {
     pub xu_per_clock: Figure,
     /// Board power limit, in watts.
     pub power_w: Figure,
-    pub link: Link,
+    pub link: Interconnect,
     /// Fraction of the boost clock sustained in large GEMMs; visitors can change it.
     pub sustained_clock: Figure,
     /// Highest fraction of the memory bandwidth that kernels reach on weights and KV not held in L2.

@@ -11,7 +11,7 @@ pub use manifest::{Bounds, Hull, Interval, Manifest, ManifestError, ModelRecord}
 pub use rows::{FamilyRows, Rows};
 
 /// Has the models answer rows, or says why they cannot.
-pub type Ask<'a, E = String> = &'a dyn Fn(&Rows) -> Result<Efficiencies, E>;
+pub type AskModels<'a, E = String> = &'a dyn Fn(&Rows) -> Result<Efficiencies, E>;
 
 /// Why nothing is predicted if some rows are missing.
 pub const UNANSWERED: &str = "the models did not answer every row";

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::plan::{Found, Tried};
+use super::plan::{Found, SimulatedPlan};
 use super::probe::BoundedLayout;
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::search::Phase;
@@ -92,7 +92,7 @@ impl Search {
 
     /// Adds a plan.
     pub(super) fn keep(&mut self, found: Found, runner: Arc<Runner>) {
-        self.tried.push(Tried::of(&found));
+        self.tried.push(SimulatedPlan::of(&found));
         let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
         self.found.insert(at, (Arc::new(found), runner));
         self.forget();

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::plan::Plan;
+use super::plan::DeploymentPlan;
 use crate::config::{Load, Setup, Slos};
 
 /// A cost that plans are compared by; those without a known price come last, by number of GPUs.
@@ -92,7 +92,7 @@ impl RankedBy {
     }
 
     /// The rank of a plan.
-    pub fn rank_of(self, plan: &Plan) -> RankingCost {
+    pub fn rank_of(self, plan: &DeploymentPlan) -> RankingCost {
         let ranking_cost =
             plan.dollars_per_hour.map_or(RankingCost::Gpus(f64::from(plan.gpus)), RankingCost::Dollars);
         self.rank(ranking_cost, plan.sustained_output_per_s)

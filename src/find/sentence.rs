@@ -16,7 +16,7 @@ mod words;
 use crate::config::link::{Find, Link};
 use crate::config::{Field, Issue, Slos, excerpt};
 use parsed::Parsed;
-use words::{SEPARATORS, Unit, Words, whole_numbers};
+use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
 const FILLERS: [&str; 49] = [
@@ -116,8 +116,13 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
 
 /// A word for a load, whatever its amount: `many users`.
 fn is_of_load(word: &str) -> bool {
-    let unit = Unit::of(&word.to_lowercase());
-    matches!(unit, Some(Unit::Requests(_) | Unit::SessionRate(_) | Unit::Clients | Unit::Sessions))
+    let unit = AmountUnit::of(&word.to_lowercase());
+    matches!(
+        unit,
+        Some(
+            AmountUnit::Requests(_) | AmountUnit::SessionRate(_) | AmountUnit::Clients | AmountUnit::Sessions
+        )
+    )
 }
 
 fn quoted(phrases: &[String]) -> String {

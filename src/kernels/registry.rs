@@ -123,7 +123,7 @@ impl<'a> Launch<'a> {
 
 /// What a model is asked for a served call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Served {
+pub struct ServedVector {
     pub vector: Vec<f32>,
     /// What cached tokens add, if the vector is of the call without them.
     pub added: Option<Added>,
@@ -243,15 +243,15 @@ impl Family {
 
 impl Op {
     /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
-    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Served>, MissingFigure> {
+    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<ServedVector>, MissingFigure> {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
         let Some((alone, time)) = self.without_cache(&launch)? else {
-            return Ok(self.vector(&launch)?.map(|vector| Served { vector, added: None }));
+            return Ok(self.vector(&launch)?.map(|vector| ServedVector { vector, added: None }));
         };
         let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu));
         let added = Added { whole: whole?, alone: ideal?, time };
-        Ok(alone.vector(&launch)?.map(|vector| Served { vector, added: Some(added) }))
+        Ok(alone.vector(&launch)?.map(|vector| ServedVector { vector, added: Some(added) }))
     }
 }
 

@@ -21,7 +21,7 @@ pub enum ToWorker {
     Load {
         models: String,
     },
-    Ask(Ask),
+    Ask(PredictionRequest),
     Read(Text),
     /// Run other loads around that of the answer with this id, if it was the last.
     Sweep {
@@ -40,7 +40,7 @@ pub enum ToWorker {
 
 /// Predict the configuration of this link, at the roofline until the models are loaded. Ends the current sweep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct PredictionRequest {
     pub id: u32,
     pub link: String,
     /// Replay the last trace read.

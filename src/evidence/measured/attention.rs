@@ -9,7 +9,7 @@ use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Attention, Op, Phase, Sequences};
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct AttentionRow<'t> {
     dtype: &'t str,
     kv_dtype: &'t str,
     batch: u64,
@@ -26,8 +26,9 @@ struct Row<'t> {
 
 /// Visits the rows of one phase in the reference source's table.
 pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit(table.rows(), visitor, |run, row: Row| {
-        let Row { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } = row;
+    visit(table.rows(), visitor, |run, row: AttentionRow| {
+        let AttentionRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } =
+            row;
         let (Some(math), Some(kv)) = (Dtype::from_id(dtype), Dtype::from_id(kv_dtype)) else {
             return Err(format!("attention in {dtype} over {kv_dtype}"));
         };

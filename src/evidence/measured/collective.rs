@@ -18,7 +18,7 @@ pub const NCCL: &str = "nccl";
 const UNLIKE: &str = "vidur";
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct CollectiveRow<'t> {
     collective: &'t str,
     num_gpus: u32,
     bytes: f64,
@@ -28,7 +28,7 @@ struct Row<'t> {
 pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     for name in ["collectives", "collectives_second_source"] {
         let table = Table::read(&data.join(KERNELS), name)?;
-        visit(table.rows(), visitor, |mut run, Row { collective, num_gpus: ranks, bytes }| {
+        visit(table.rows(), visitor, |mut run, CollectiveRow { collective, num_gpus: ranks, bytes }| {
             if run.source == UNLIKE {
                 return Err(format!("{UNLIKE}: its GPUs are not all joined by NVLink"));
             }

@@ -38,13 +38,13 @@ impl Arrivals {
 }
 
 /// Where the next arrival comes from.
-pub(super) enum Source {
+pub(super) enum ArrivalSource {
     Open { times: Vec<f64>, next: usize },
     Closed { due: VecDeque<f64>, next: usize, left: usize },
-    Sessions { turns: usize, think_s: f64, begin: Box<Source>, later: VecDeque<(f64, usize)> },
+    Sessions { turns: usize, think_s: f64, begin: Box<ArrivalSource>, later: VecDeque<(f64, usize)> },
 }
 
-impl Source {
+impl ArrivalSource {
     pub fn new(arrivals: &Arrivals, count: usize) -> Result<Self, SimError> {
         let times = match arrivals {
             Arrivals::Closed { clients } => return Self::closed(*clients, 0.0, count),
