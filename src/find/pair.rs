@@ -92,7 +92,7 @@ impl PoolPair {
             runner: None,
         };
         pair.next = [about, least].into_iter().find_map(|workers| pair.allowed(workers))?;
-        let of_job = pair.ranked_by().is_of_job();
+        let of_job = RankedBy::of(&pair.setup.workload).is_of_job();
         let allowed = |workers| pair.allowed(workers);
         pair.search = match (every, of_job) {
             (true, true) => {
@@ -114,13 +114,10 @@ impl PoolPair {
         Some(pair)
     }
 
-    fn ranked_by(&self) -> RankedBy {
-        RankedBy::of(self.setup.workload.load, self.setup.workload.slos)
-    }
-
     /// What a run with these workers is ranked by.
     pub(super) fn rank(&self, workers: Workers, run: &Run) -> RankingCost {
-        self.ranked_by().rank(self.ranking_cost_of(workers), run.sustained(run.metrics.output_per_s))
+        let tokens_per_s = run.sustained(run.metrics.output_per_s);
+        RankedBy::of(&self.setup.workload).rank(self.ranking_cost_of(workers), tokens_per_s)
     }
 
     fn ranking_cost_of(&self, workers: Workers) -> RankingCost {

@@ -122,7 +122,7 @@ impl Found {
     }
 
     pub fn ranked_by(&self) -> RankedBy {
-        RankedBy::of(self.setup.workload.load, self.setup.workload.slos)
+        RankedBy::of(&self.setup.workload)
     }
 
     /// What it is ranked by: its price, or that of the job.

@@ -9,7 +9,7 @@ use super::plan::{BrokenLimit, Found, meets_limits};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
 use crate::calibration::KnownRun;
-use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
+use crate::config::{Field, Issue, Load, Scenario, Setup};
 use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
@@ -39,9 +39,9 @@ impl BoundedLayout {
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
     pub fn ranking_cost_of(&self, replicas: u32) -> RankingCost {
-        let Workload { load, slos, osl, .. } = self.setup.workload;
-        match RankedBy::of(load, slos).is_of_job() {
-            true => RankingCost::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
+        let workload = &self.setup.workload;
+        match RankedBy::of(workload).is_of_job() {
+            true => RankingCost::of(&self.setup, 1).of_job(f64::from(workload.osl) / self.bound.per_request),
             false => RankingCost::of(&self.setup, replicas),
         }
     }

@@ -34,8 +34,7 @@ impl Reason {
 
 impl Search {
     pub(super) fn ranked_by(&self) -> RankedBy {
-        let workload = &self.request.base.workload;
-        RankedBy::of(workload.load, workload.slos)
+        RankedBy::of(&self.request.base.workload)
     }
 
     /// Whether a plan of this layout no better than `ranking_cost` would not be shown. Ties with the last plan shown are

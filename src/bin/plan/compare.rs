@@ -25,9 +25,8 @@ impl Compared {
             let begin = Instant::now();
             Ok((search(one)?, begin.elapsed()))
         };
-        let workload = &request.base.workload;
         Ok(Self {
-            ranked_by: RankedBy::of(workload.load, workload.slos),
+            ranked_by: RankedBy::of(&request.base.workload),
             found: timed(Search::new(request.clone()))?,
             best: timed(Search::exhaustive(request.clone()))?,
         })

@@ -83,7 +83,7 @@ impl Streamed {
             ElementwiseKind::Add => constants().shortest_add_cycles,
             _ => constants().shortest_cycles,
         };
-        cycles / self.device.clock
+        self.device.micros(cycles)
     }
 
     /// Time the busiest SM takes to move its rows, one block per row, at L2 speed.

@@ -60,7 +60,7 @@ pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
     }
     let cycles = GemmKernel::ScaledFp8.shortest_cycles() - GemmKernel::Library.shortest_cycles();
     let bytes = gemm.m as f64 * gemm.k as f64 * (Dtype::Bf16.bytes() + Dtype::Fp8.bytes());
-    cycles / device.clock + device.read(bytes, device.resident(bytes))
+    device.micros(cycles) + device.read(bytes, device.resident(bytes))
 }
 
 /// Copies of the weights that the benchmark cycled through to keep them cold: read off the size at which GEMMs stop
@@ -98,7 +98,7 @@ impl GemmInputs {
     }
 
     fn shortest(&self) -> f64 {
-        self.kernel.shortest_cycles() / self.device.clock
+        self.device.micros(self.kernel.shortest_cycles())
     }
 
     fn tiles(&self, tile: Tile) -> f64 {

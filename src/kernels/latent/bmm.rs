@@ -109,7 +109,7 @@ impl BmmInputs {
     }
 
     fn shortest(&self) -> f64 {
-        constants().bmm_shortest_cycles / self.device.clock
+        self.device.micros(constants().bmm_shortest_cycles)
     }
 
     /// Tiles of all GEMMs.
