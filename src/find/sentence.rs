@@ -211,7 +211,7 @@ mod tests {
             ("1000 daily users each 20 requests/day", "not `1000 daily users`"),
             ("20 rps, 5.5 clients", "`5.5 clients`"),
             ("20 rps on h101", "`h101`"),
-            // Two machines have more than two GPUs.
+            // Two nodes have more than two GPUs.
             ("20 rps on 2 p5.48xlarge", "not understood: `2`"),
             ("peak 20 rps avg 5 rps, TTFT 1 s", "`20 rps` and `5 rps` are two loads"),
             ("10 req/s, 5 clients", "`10 req/s` and `5 clients` are two loads"),

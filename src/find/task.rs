@@ -175,7 +175,7 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         let name = words::name(&setup, 1);
         let mut text = format!("does not fit: {name} lacks {} on each GPU", lacks.print());
         if request.stays_within(&setup) {
-            text += ". Pipelines over several machines were not tried, since network communication was not measured: \
+            text += ". Pipelines over several nodes were not tried, since network communication was not measured: \
                      name both TP and PP to try them";
         }
         return Screened::TooLarge { gpu, lacks: lacks.0, text };

@@ -14,7 +14,7 @@ use crate::units::Bytes;
 /// The tables' name for NVIDIA's library, which engines call if they have no kernel of their own.
 pub const NCCL: &str = "nccl";
 
-/// A source whose machines are not the ones that the catalog describes.
+/// A source whose nodes are not the ones that the catalog describes.
 const UNLIKE: &str = "vidur";
 
 #[derive(Deserialize)]
