@@ -32,7 +32,7 @@ pub enum ModelError {
     Length { model: &'static str, found: u64, expected: u64 },
     #[error("the {model} model: {error}")]
     Run { model: &'static str, error: String },
-    #[error("a model answered fewer rows than asked")]
+    #[error("a model returned fewer results than rows")]
     Count,
 }
 

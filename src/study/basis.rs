@@ -120,8 +120,12 @@ fn described(point: &ConfigPoint) -> [String; 3] {
     let layout = degrees.iter().filter(|(_, degree)| *degree > 1.0);
     let layout: Vec<String> = layout.map(|(name, degree)| format!("{name} {}", count(*degree))).collect();
     let [running, prompt, output] = [point.in_flight, point.prompt, point.output].map(|of| count(of.round()));
+    let version = match &*point.version {
+        "" => ", version not recorded".to_owned(),
+        known => format!(" {known}"),
+    };
     [
-        format!("{engine} {}", point.version),
+        format!("{engine}{version}"),
         if layout.is_empty() { "one GPU".into() } else { layout.join(", ") },
         format!("{running} at once, {prompt} in, {output} out"),
     ]

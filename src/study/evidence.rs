@@ -90,7 +90,7 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
     blocks.extend(tables.map(|(name, kinds)| groups(name, &metrics, &accuracy.loops, kinds)));
     if !accuracy.outside.is_empty() {
         blocks.push(Block::text(
-            "Third-party runs that no constant was fitted on. For servers kept full, TPOT is the median time between \
+            "Third-party runs that no constant was fitted on. For saturated servers, TPOT is the median time between \
             tokens.",
         ));
         let metrics = ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU"];

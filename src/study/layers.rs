@@ -79,10 +79,10 @@ fn kind(of: &Blocks) -> String {
 fn graph(index: usize, layer: &LayerKernels, pass: &PassReport) -> Vec<Block> {
     let node = |call: &LayerCall| {
         let kernel = &pass.kernels[call.line];
-        let beside = if kernel.provenance == Provenance::Overlapped { ", beside others" } else { "" };
+        let overlapped = if kernel.provenance == Provenance::Overlapped { ", overlapped" } else { "" };
         Row::new(vec![
             Span::link(words::kernel(kernel.name), format!("view:explain/{}", pass.kernel_id(call.line))),
-            format!("{}{beside}", kernel.name).into(),
+            format!("{}{overlapped}", kernel.name).into(),
             percent(call.time / pass.time).to_string().into(),
             Span::link(words::bound(kernel), format!("class:{}", words::colour(kernel.limit))),
         ])

@@ -243,5 +243,5 @@ pub fn pack(message: &impl Serialize) -> JsValue {
 /// Decodes a message.
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
     let bytes: &Uint8Array = message.dyn_ref().ok_or("a message holds no bytes")?;
-    postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("a message does not read: {fault}"))
+    postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("cannot decode a message: {fault}"))
 }

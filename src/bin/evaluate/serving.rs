@@ -145,7 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         for (kind, report) in &others {
             print_report(title(*kind), report);
             if *kind == LoadKind::SteadyState {
-                println!("TPOT of servers kept full is the median time between tokens.");
+                println!("TPOT of saturated servers is the median time between tokens.");
             }
         }
         print_skipped(&skipped);

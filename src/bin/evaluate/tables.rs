@@ -17,7 +17,7 @@ pub fn title(kind: LoadKind) -> &'static str {
         LoadKind::Burst => "Bursts",
         LoadKind::Offline => "Offline queues",
         LoadKind::OpenLoop => "Open loops",
-        LoadKind::SteadyState => "Servers kept full",
+        LoadKind::SteadyState => "Saturated servers",
     }
 }
 

@@ -50,10 +50,10 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> 
     }
     let (plan, rows) = plan(setup).map_err(|issues| texts(&issues))?;
     let (report, ideal) =
-        answer(&plan, &Efficiencies::Roofline).ok_or("the roofline does not answer every row")?;
+        answer(&plan, &Efficiencies::Roofline).ok_or("the roofline returned no result for some kernels")?;
     let ideal = ideal.ok_or_else(|| texts(&report.issues))?;
     let learned = runner(&plan, &Efficiencies::Learned(ask(&rows)?));
-    let learned = learned.ok_or("the models do not answer every row")?;
+    let learned = learned.ok_or("the models returned no result for some kernels")?;
     let calibration = shipped();
     let measured = &scenario.measured;
     let simulate = |runner: &Runner, factors| {

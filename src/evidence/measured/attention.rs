@@ -69,7 +69,7 @@ pub(super) fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_
     visit(rows, visitor, |run, row| {
         let SecondRow { heads, kv_heads, head_dim, kv_dtype, .. } = row;
         if phase == Phase::Decode && !CLEAR_DECODE.contains(&run.source) {
-            return Err(format!("lengths of decoding sequences in doubt in {}", run.source));
+            return Err(format!("uncertain sequence lengths in decode ({})", run.source));
         }
         let prompts = Sequences { count: 1, new: row.prefill_tokens, past: row.prefill_past_kv };
         let decodes = Sequences { count: row.decode_seqs, new: 1, past: row.decode_kv };

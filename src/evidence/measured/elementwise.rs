@@ -33,7 +33,7 @@ pub(super) fn visit_rows(table: &Table, visitor: &mut Visitor<'_>) -> Result<(),
     visit(table.rows(), visitor, |mut run, ElementwiseRow { op, tokens: rows, width }| {
         let earlier = run.source == EARLIER_SOURCE;
         if earlier && PHI_2.contains(&(op, width)) {
-            return Err(format!("another operator of Phi-2 listed as {op}"));
+            return Err(format!("listed as {op}, but measured on another Phi-2 operator"));
         }
         let kind = match op {
             "rmsnorm" => ElementwiseKind::Norm,

@@ -16,7 +16,7 @@ pub struct SentRequests {
     pub arrivals: Arrivals,
     /// Maximum requests in flight.
     pub at_once: u32,
-    /// Slots of a server that is kept full; `None` for other servers.
+    /// Slots of a saturated server; `None` for other servers.
     pub full: Option<u32>,
     pub prefixes: Option<Prefixes>,
     /// Time to sample a token per entry of the vocabulary, in ns, beyond taking the largest logit.

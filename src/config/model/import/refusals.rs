@@ -26,7 +26,7 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&'static ModelFamily>
         cross_attention(text, mixers),
     ];
     let mut found: Vec<String> = found.into_iter().flatten().chain(shared_parts(text)).collect();
-    // Of a family that is not known an activation says little beside other reasons.
+    // In an unknown family, an activation adds little to the other reasons.
     found.extend(activation(text, family).filter(|_| family.is_some() || found.is_empty()));
     found
 }
