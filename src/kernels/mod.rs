@@ -34,7 +34,7 @@ pub use latent::{
 };
 pub use linear::{CausalConv, DeltaRule, Scan};
 pub use moe::{ExpertLoad, Moe, MoePart, Pool, Routing};
-pub use registry::{Added, CallPoint, FamilySpec, Kernel, Launch, Schema, ServedVector};
+pub use registry::{Added, CallPoint, FamilySpec, Kernel, Launch, Schema, ServedVector, parsed};
 pub use sequences::{Phase, Sequences, number, tokens};
 
 calls!(

@@ -1,5 +1,7 @@
 //! The interface of all calls and of all families with a model; the list of them is in `mod.rs`.
 
+use std::str::FromStr;
+
 use serde::Serialize;
 
 use super::features::{self, DeviceSpec};
@@ -36,7 +38,7 @@ pub trait Kernel {
     /// The kernel behind a name in the measured tables of the call's family, launched by `engine` on `arch`; `None` if
     /// it has no learned model.
     fn named(&self, name: &str, _engine: Option<&Engine>, _arch: Arch) -> Option<KernelId> {
-        self.family()?.kernel(name)
+        (self.family()?.spec().kernel)(name)
     }
 
     /// The feature vector of the call with this launch; `None` if the kernel has no learned model or there is
@@ -160,12 +162,19 @@ pub struct Schema {
     pub identity_from: usize,
 }
 
-/// A family's description of its vectors.
+/// A family's description of its vectors and kernels.
 #[derive(Debug, Clone, Copy)]
 pub struct FamilySpec {
     pub version: u32,
     /// Names of the columns before the GPU identity columns.
     pub columns: fn() -> Vec<&'static str>,
+    /// The kernel behind a name in the family's measured tables.
+    pub kernel: fn(&str) -> Option<KernelId>,
+}
+
+/// The kernel of this type with a name.
+pub fn parsed<K: FromStr + Into<KernelId>>(name: &str) -> Option<KernelId> {
+    name.parse().ok().map(K::into)
 }
 
 /// Lists the calls of all families.
@@ -220,19 +229,6 @@ impl Family {
         let identity_from = own.len();
         let names = own.into_iter().chain(features::identity_names()).collect();
         Schema { family: self, version, names, identity_from }
-    }
-
-    /// The kernel behind a name in the family's measured tables; GEMMs have none there.
-    fn kernel(self, name: &str) -> Option<KernelId> {
-        match self {
-            Self::Gemm => None,
-            Self::AttentionPrefill | Self::AttentionDecode => name.parse().ok().map(KernelId::Attention),
-            Self::Elementwise => name.parse().ok().map(KernelId::Elementwise),
-            Self::Moe => name.parse().ok().map(KernelId::Experts),
-            Self::Mla | Self::MlaModule | Self::DsaModule => name.parse().ok().map(KernelId::Latent),
-            Self::MlaBmm => name.parse().ok().map(KernelId::Bmm),
-            Self::LinearAttention => name.parse().ok().map(KernelId::Linear),
-        }
     }
 
     /// GPUs whose measurements trained the model; the identity columns are filled for these.

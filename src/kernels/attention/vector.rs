@@ -7,10 +7,12 @@ use crate::config::{Dtype, MissingFigure};
 use crate::kernels::features::{
     DeviceSpec, Equivalent, Inputs, TILE_ROWS, Term, flag, ln_rounding, names, vector,
 };
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const PREFILL: FamilySpec = FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS) };
-pub const DECODE: FamilySpec = FamilySpec { version: 4, columns: || names(DECODE_COLUMNS) };
+pub const PREFILL: FamilySpec =
+    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), kernel: parsed::<AttentionKernel> };
+pub const DECODE: FamilySpec =
+    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), kernel: parsed::<AttentionKernel> };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -5,9 +5,10 @@ use crate::config::MissingFigure;
 use crate::config::catalog::numbers::elementwise::constants;
 use crate::config::kernels::ElementwiseKernel;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<ElementwiseKernel> };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,8 @@ use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]) };
+/// Measured tables name no kernels of GEMMs.
+pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), kernel: |_| None };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

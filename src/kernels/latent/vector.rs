@@ -4,9 +4,10 @@ use super::{AttendedSpan, Form, LatentAttention, attention, constants};
 use crate::config::kernels::{KernelId, LatentKernel};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, TILE_ROWS, Term, flag, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
+use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase, parsed};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<LatentKernel> };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

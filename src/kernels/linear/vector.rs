@@ -4,10 +4,11 @@ use super::{CausalConv, DeltaRule, constants, totals};
 use crate::config::kernels::{Caller, KernelId, LinearKernel};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
+use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences, parsed};
 use crate::units::{BF16_BYTES, F32_BYTES};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<LinearKernel> };
 
 /// One call, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
