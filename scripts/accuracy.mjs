@@ -42,7 +42,7 @@ for (const metric of ["ttft", "tpot"]) {
   if (covered < least || covered > most) fail(`${text}: OUT OF IT`);
   else console.log(text);
 }
-console.log(`\nservers kept full, with energy: ${energy.cases} predicted, ${energy.skipped.length} skipped`);
+console.log(`\nsaturated servers, with energy: ${energy.cases} predicted, ${energy.skipped.length} skipped`);
 if (energy.cases < gates.energy.least_cases) fail(`fewer than ${gates.energy.least_cases} predicted`);
 for (const [metric, gate] of Object.entries(gates.energy.median_error_percent)) holdOne(`${metric}: median error`, energy[metric].median, gate);
 if (trace.skipped.length) fail(`traces skipped: ${JSON.stringify(trace.skipped)}`);

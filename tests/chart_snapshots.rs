@@ -3,8 +3,8 @@
 
 use plotters::style::RGBColor;
 use rooflight::chart::{
-    Axis, Band, Bar, Bars, Chart, Curves, KernelPoint, Line, Palette, Panel, Roof, Roofline, Theme, Tone,
-    Unit, Zoom, summary,
+    Axis, Band, Bar, Bars, Chart, ChartUnit, Curves, KernelPoint, Line, Palette, Panel, Roof, Roofline,
+    Theme, Tone, Zoom, summary,
 };
 use rooflight::graph::Phase;
 use rooflight::latency::Resource;
@@ -109,13 +109,13 @@ fn curves() -> Chart {
     let line = |name: &str, tone, y: Vec<f64>| Line::marked(name, tone, x.iter().copied().zip(y));
     let axis = Axis::new;
     let times = Panel {
-        y: axis("TTFT: mean, P50 to P99", Unit::Seconds, true),
+        y: axis("TTFT: mean, P50 to P99", ChartUnit::Seconds, true),
         bands: vec![Band { x: x.clone(), low: scaled(0.04), high: scaled(0.09) }],
         lines: vec![line("", Tone::Accent, scaled(0.05))],
         limit: Some(0.1),
     };
     let rates = Panel {
-        y: axis("Output, tok/s", Unit::Count, false),
+        y: axis("Output, tok/s", ChartUnit::Count, false),
         lines: vec![
             line("reached", Tone::Accent, x.iter().map(|load| 150.0 * load).collect()),
             line("ideal", Tone::Ink, x.iter().map(|load| 190.0 * load).collect()),
@@ -123,7 +123,7 @@ fn curves() -> Chart {
         ..Panel::default()
     };
     Chart::Curves(Curves {
-        x: axis("Clients", Unit::Count, true),
+        x: axis("Clients", ChartUnit::Count, true),
         panels: vec![times, rates],
         mark: Some(16.0),
     })
@@ -151,7 +151,7 @@ fn bars_name_their_parts_and_end_with_their_sum() {
         bar("silu_and_mul", [0.5e-3, 0.0, 2.1e-3]),
         bar("nothing", [0.0; 3]),
     ];
-    let chart = Chart::Bars(Bars { unit: Unit::Seconds, legend, bars, ..Bars::default() });
+    let chart = Chart::Bars(Bars { unit: ChartUnit::Seconds, legend, bars, ..Bars::default() });
     let theme = Theme::new(Palette::LIGHT, 1.0);
     insta::assert_snapshot!("bars_light", svg_of(&chart, (640, 152), theme));
     let empty = svg_of(&Chart::Bars(Bars::default()), (640, 60), theme);
@@ -162,7 +162,7 @@ fn bars_name_their_parts_and_end_with_their_sum() {
 fn every_point_is_read_where_it_is_drawn() {
     let theme = Theme::new(Palette::LIGHT, 2.0);
     let bars = Bars {
-        unit: Unit::Seconds,
+        unit: ChartUnit::Seconds,
         legend: vec!["a".into(), "b".into()],
         bars: vec![
             Bar { name: "one".into(), parts: vec![1e-3, 0.0] },
@@ -207,7 +207,8 @@ fn loose_points_are_not_joined() {
 
 #[test]
 fn curves_without_points_leave_their_axes() {
-    let panel = Panel { y: Axis { name: "TPOT".into(), unit: Unit::Seconds, log: true }, ..Panel::default() };
+    let panel =
+        Panel { y: Axis { name: "TPOT".into(), unit: ChartUnit::Seconds, log: true }, ..Panel::default() };
     let chart = Chart::Curves(Curves { panels: vec![panel], ..Curves::default() });
     let text = svg_of(&chart, (400, 200), Theme::new(Palette::LIGHT, 1.0));
     assert!(text.contains("TPOT") && !text.contains("NaN"), "{text}");

@@ -131,8 +131,8 @@ fn pools_are_two_services_under_dynamo() {
 
 #[test]
 fn settings_without_a_manifest_or_command_are_named() {
-    let machines = manifest(&setup(LINKS[3])).expect_err("two machines");
-    assert!(machines.contains("2 machines"), "{machines}");
+    let nodes = manifest(&setup(LINKS[3])).expect_err("two nodes");
+    assert!(nodes.contains("2 nodes"), "{nodes}");
     let text = commands(&setup(LINKS[6]));
     assert!(text.starts_with("# This checkpoint is in bf16: replace it by one in nvfp4"), "{text}");
     assert!(!commands(&setup(LINKS[0])).contains("replace it by one in"));

@@ -82,8 +82,8 @@ fn plans_as_csv() {
     );
     assert!(rows.iter().any(|row| row["request"] == "3"));
     assert!(rows[0].values().all(|cell| cell.parse::<f64>().is_err() || cell.len() <= 9), "{:?}", rows[0]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("request 2: error: tp: "), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("request 2: error: tp: "), "{stderr}");
     let ttft: f64 = rows[0]["ttft_p99_ms"].parse().unwrap();
     assert!((ttft / best["ttft"]["p99"].as_f64().unwrap() - 1e3).abs() < 0.01);
     assert_eq!(run(&["--jsonl", "--format", "table"], "").0, 2);
@@ -130,9 +130,9 @@ fn what_is_wrong_with_a_request_is_named_before_any_search() {
         ("not json", "link", "this is not JSON"),
     ] {
         let (code, output) = run(&[request], "");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((code, error_fields(&output)), (2, vec![field.to_owned()]), "{told}");
-        assert!(told.contains(said) && !told.contains("layouts"), "{told}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((code, error_fields(&output)), (2, vec![field.to_owned()]), "{stderr}");
+        assert!(stderr.contains(said) && !stderr.contains("layouts"), "{stderr}");
     }
 }
 
@@ -155,8 +155,8 @@ fn what_is_doubtful_about_the_best_plan_is_told() {
     let drafts = REQUEST.replace(r#""vary": {"#, r#""accepted": 0.8, "vary": {"drafted": [1], "#);
     for format in ["table", "commands"] {
         let (code, output) = run(&[&drafts, "--format", format], "");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(code == 0 && told.contains("best plan: warning: drafted: "), "{format}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code == 0 && stderr.contains("best plan: warning: drafted: "), "{format}: {stderr}");
     }
 }
 

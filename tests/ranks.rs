@@ -1,24 +1,17 @@
 //! How certain it is that one configuration beats another, in studies and with regard to limits.
 #![cfg(all(feature = "tools", feature = "chart"))]
 
-use std::sync::LazyLock;
+#[path = "support/learned.rs"]
+mod learned;
 
-use rooflight::efficiency::onnx::Models;
-use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::shipped_models;
+use learned::learned;
 use rooflight::study::{Block, Content, Document, Row, Study, Table, Topic};
-
-static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models"));
 
 const FORM: &str = "v=1&m=qwen3-32b&tp=2&c=32";
 
-fn ask(rows: &Rows) -> Result<Efficiencies, String> {
-    MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
-}
-
 fn study(topic: Topic, link: &str) -> Document {
     let mut study = Study::new(topic, "", link, "");
-    while study.step(ask).expect("the models answer") {}
+    while study.step(learned).expect("the models answer") {}
     study.document()
 }
 

@@ -4,8 +4,8 @@
 use rooflight::config::{Field, Issue};
 use rooflight::study::{Block, Document, Row, Topic};
 use rooflight::worker::protocol::{
-    Answer, Answered, Ask, FromWorker, KernelRow, MemoryShown, Part, Pass, Read, Reading, Studied,
-    StudyRequest, Swept, Text, ToWorker, VERSION, pack, unpack,
+    Answer, Answered, FromWorker, KernelRow, MemoryShown, Part, Pass, PredictionRequest, Read, Reading,
+    Studied, StudyRequest, Swept, Text, ToWorker, VERSION, pack, unpack,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -57,7 +57,7 @@ fn every_question_round_trips() {
     let link = "v=1&m=qwen3-32b&r=2.5".to_string();
     let page = "https://example.org/".to_string();
     for message in [
-        ToWorker::Ask(Ask { id: 1, link: link.clone(), replay: true }),
+        ToWorker::Ask(PredictionRequest { id: 1, link: link.clone(), replay: true }),
         ToWorker::Study(StudyRequest {
             id: 3,
             topic: Topic::Sweep,

@@ -39,7 +39,7 @@ pub struct GpuFacts {
     pub peak_fp8: Option<FlopsPerSecond>,
     pub peak_fp4: Option<FlopsPerSecond>,
     pub peak_int8: Option<FlopsPerSecond>,
-    /// The fastest link within the machine, its bandwidth per direction, and how many GPUs it joins.
+    /// The fastest link within the node, its bandwidth per direction, and how many GPUs it joins.
     pub link: LinkKind,
     /// Generation and lanes, where it is PCIe.
     pub pcie: Option<[u32; 2]>,

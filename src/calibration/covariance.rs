@@ -62,7 +62,7 @@ pub struct Covariance {
 
 /// Origin of an error: shared by all configurations with this in common, unknown if none of them was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
-pub enum Source {
+pub enum ErrorSource {
     /// The model on its engine, on any GPU and version.
     Model,
     /// The engine's version.
@@ -73,12 +73,12 @@ pub enum Source {
     Load,
 }
 
-/// How many sources there are, in the order of [`Source`].
-pub const SOURCES: usize = Source::ALL.len();
+/// How many sources there are, in the order of [`ErrorSource`].
+pub const SOURCES: usize = ErrorSource::ALL.len();
 
 /// Two configurations, compared.
 #[derive(Debug, Clone, Copy)]
-pub struct Pair {
+pub struct PlacePair {
     /// The labels they agree in.
     agree: Labels,
     /// Squared distances between their sizes, in doublings.
@@ -124,7 +124,7 @@ impl Place {
     }
 }
 
-impl Source {
+impl ErrorSource {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// For an error shared by configurations that agree in these.
@@ -141,7 +141,7 @@ impl Source {
     }
 }
 
-impl Pair {
+impl PlacePair {
     pub fn of(one: &Place, other: &Place) -> Self {
         let squared_distances = std::array::from_fn(|size| (one.sizes[size] - other.sizes[size]).powi(2));
         Self { agree: one.agree(other), squared_distances }
@@ -150,7 +150,7 @@ impl Pair {
 
 impl Covariance {
     /// Of two configurations.
-    pub fn between(&self, pair: &Pair) -> f64 {
+    pub fn between(&self, pair: &PlacePair) -> f64 {
         let levels =
             self.levels.iter().filter(|level| pair.agree.contain(level.same)).map(|level| level.variance);
         let smooth = self.smooth.iter().filter(|smooth| pair.agree.contain(smooth.same));
@@ -171,13 +171,13 @@ impl Covariance {
     }
 
     /// Split by source.
-    pub fn by_source(&self, pair: &Pair) -> [f64; SOURCES] {
+    pub fn by_source(&self, pair: &PlacePair) -> [f64; SOURCES] {
         let mut shared = [0.0; SOURCES];
         for level in self.levels.iter().filter(|level| pair.agree.contain(level.same)) {
-            shared[Source::of(level.same) as usize] += level.variance;
+            shared[ErrorSource::of(level.same) as usize] += level.variance;
         }
         for smooth in self.smooth.iter().filter(|smooth| pair.agree.contain(smooth.same)) {
-            shared[Source::Load as usize] += smooth.variance * smooth.nearness(pair);
+            shared[ErrorSource::Load as usize] += smooth.variance * smooth.nearness(pair);
         }
         shared
     }
@@ -191,7 +191,7 @@ impl Covariance {
 
 impl Smooth {
     /// 1 if their sizes are the same, falling towards 0 the further apart they are.
-    fn nearness(&self, pair: &Pair) -> f64 {
+    fn nearness(&self, pair: &PlacePair) -> f64 {
         let squared_distances: f64 = self
             .scales
             .iter()
@@ -221,19 +221,24 @@ mod tests {
     #[test]
     fn a_point_shares_all_of_its_error_with_itself() {
         let place = ConfigPoint::default().place();
-        assert!((covariance().between(&Pair::of(&place, &place)) - covariance().variance()).abs() < 1e-15);
+        assert!(
+            (covariance().between(&PlacePair::of(&place, &place)) - covariance().variance()).abs() < 1e-15
+        );
     }
 
     #[test]
     fn unrelated_points_have_no_covariance() {
         let other = ConfigPoint { engine: "another".into(), ..ConfigPoint::default() };
-        assert_eq!(covariance().between(&Pair::of(&ConfigPoint::default().place(), &other.place())), 0.0);
+        assert_eq!(
+            covariance().between(&PlacePair::of(&ConfigPoint::default().place(), &other.place())),
+            0.0
+        );
     }
 
     #[test]
     fn a_doubling_at_a_scale_of_one_leaves_e_to_minus_a_half() {
         let other = ConfigPoint { prompt: 2.0, shape: "another".into(), ..ConfigPoint::default() };
-        let shared = covariance().between(&Pair::of(&ConfigPoint::default().place(), &other.place()));
+        let shared = covariance().between(&PlacePair::of(&ConfigPoint::default().place(), &other.place()));
         assert!((shared - 0.02 * (-0.5_f64).exp()).abs() < 1e-12, "{shared}");
     }
 }

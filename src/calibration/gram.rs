@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nalgebra::{Cholesky, DMatrix, Dyn};
 
-use super::{Calibration, Observation, Pair, PerFactor, Place};
+use super::{Calibration, Observation, PerFactor, Place, PlacePair};
 
 /// An observation, and the place of its run.
-pub(super) type Row = (Place, Observation);
+pub(super) type GramRow = (Place, Observation);
 
 /// The last decomposition, kept because the next configuration mostly rests on the same runs, and a row depends only on
 /// the rows before it.
@@ -22,7 +22,7 @@ impl Clone for Recent {
 
 #[derive(Debug, Default)]
 pub(super) struct Decomposed {
-    rows: Vec<Row>,
+    rows: Vec<GramRow>,
     /// The lower triangle, row by row.
     lower: Vec<f64>,
     /// The same as a solver; `None` if the covariance is not positive definite.
@@ -34,7 +34,7 @@ const TOGETHER: usize = 8;
 
 impl Calibration {
     /// The covariance of these observations, decomposed. Those of a run are next to each other.
-    pub(super) fn decomposed(&self, rows: Vec<Row>) -> Arc<Decomposed> {
+    pub(super) fn decomposed(&self, rows: Vec<GramRow>) -> Arc<Decomposed> {
         let last = || self.recent.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = last().clone();
         if before.rows == rows {
@@ -54,7 +54,7 @@ impl Calibration {
     }
 
     /// Decomposes the rows after the first `known` ones. Returns whether that is possible.
-    fn extend(&self, lower: &mut Vec<f64>, rows: &[Row], known: usize) -> bool {
+    fn extend(&self, lower: &mut Vec<f64>, rows: &[GramRow], known: usize) -> bool {
         let mut shared: Vec<PerFactor> = Vec::new();
         let mut covariances = Vec::new();
         for first in (known..rows.len()).step_by(TOGETHER) {
@@ -109,7 +109,7 @@ impl Calibration {
 
     /// What two configurations share of the error of each factor.
     pub(super) fn shared(&self, one: &Place, other: &Place) -> PerFactor {
-        let pair = Pair::of(one, other);
+        let pair = PlacePair::of(one, other);
         self.prior.each_ref().map(|of| of.between(&pair))
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn rows_after_known_ones_are_decomposed_as_if_all_were_new() {
         let calibration = shipped();
-        let rows = |runs: &[usize]| -> Vec<Row> {
+        let rows = |runs: &[usize]| -> Vec<GramRow> {
             let known = runs.iter().map(|&run| &calibration.known[run]);
             known.flat_map(|known| known.observed.iter().map(|one| (known.place, *one))).collect()
         };

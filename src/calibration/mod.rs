@@ -22,10 +22,10 @@ mod support;
 mod widths;
 
 pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure};
-pub use covariance::{Covariance, Label, Labels, Level, Pair, Place, SOURCES, Source};
+pub use covariance::{Covariance, ErrorSource, Label, Labels, Level, Place, PlacePair, SOURCES};
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
-pub use rank::{Comparand, Versus};
+pub use rank::{RankInput, Versus};
 pub use record::{Calibration, KnownRun, METRICS, Observation, Observed, Variances, shipped};
 pub use support::Support;
 pub use widths::{Width, Widths};

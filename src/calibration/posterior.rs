@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::gram::Row;
+use super::gram::GramRow;
 use super::{
     Calibration, ConfigPoint, Covariance, FACTORS, Factors, KnownRun, Labels, OF_80_PERCENT, Observation,
-    Pair, PerFactor, Place, SOURCES,
+    PerFactor, Place, PlacePair, SOURCES,
 };
 use crate::units::Order;
 
@@ -204,7 +204,7 @@ impl Calibration {
         let prior = self.variances();
         let at = at.place();
         let near = self.nearest(&[at], prior, own.iter(), POSTERIOR_RUNS, |_| true);
-        let of_pair = |pair: &Pair, by: PerFactor| {
+        let of_pair = |pair: &PlacePair, by: PerFactor| {
             let mut all = [0.0; SOURCES];
             for (of, by) in self.prior.iter().zip(by) {
                 all.iter_mut().zip(of.by_source(pair)).for_each(|(sum, one)| *sum += by * one);
@@ -214,13 +214,13 @@ impl Calibration {
         let rows = observations(&near);
         let decomposed = self.decomposed(with_places(&near, &rows));
         let of_response = |response: &PerFactor| {
-            let before = of_pair(&Pair::of(&at, &at), response.map(|by| by * by));
+            let before = of_pair(&PlacePair::of(&at, &at), response.map(|by| by * by));
             let Some(gram) = &decomposed.solver else { return before };
             let shared: Vec<[f64; SOURCES]> = rows
                 .iter()
                 .map(|(run, one)| {
                     let by = std::array::from_fn(|factor| response[factor] * one.response[factor]);
-                    of_pair(&Pair::of(&at, &near[*run].known.place), by)
+                    of_pair(&PlacePair::of(&at, &near[*run].known.place), by)
                 })
                 .collect();
             let whole = DVector::from_iterator(rows.len(), shared.iter().map(|of| of.iter().sum()));
@@ -239,7 +239,7 @@ impl Calibration {
         let mut covariance = DMatrix::zeros(size, size);
         for (one, from) in at.iter().enumerate() {
             for (other, to) in at.iter().enumerate() {
-                let pair = Pair::of(from, to);
+                let pair = PlacePair::of(from, to);
                 for (factor, of) in self.prior.iter().enumerate() {
                     covariance[(one * FACTORS + factor, other * FACTORS + factor)] = of.between(&pair);
                 }
@@ -267,7 +267,7 @@ fn observations<'a>(near: &[Near<'a>]) -> Vec<(usize, &'a Observation)> {
     near.iter().enumerate().flat_map(of_run).collect()
 }
 
-fn with_places(near: &[Near<'_>], rows: &[(usize, &Observation)]) -> Vec<Row> {
+fn with_places(near: &[Near<'_>], rows: &[(usize, &Observation)]) -> Vec<GramRow> {
     rows.iter().map(|(run, one)| (near[*run].known.place, **one)).collect()
 }
 

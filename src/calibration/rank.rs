@@ -5,7 +5,7 @@ use super::{Calibration, ConfigPoint, Joint, KnownRun, PerFactor, UncertainFigur
 
 /// What comparing a calibrated prediction needs.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Comparand {
+pub struct RankInput {
     pub point: ConfigPoint,
     /// Log factors that the figures were computed at.
     pub at: PerFactor,
@@ -21,14 +21,14 @@ pub struct Comparand {
 #[derive(Debug)]
 pub struct Versus<'a> {
     joint: Joint,
-    of: [&'a Comparand; 2],
+    of: [&'a RankInput; 2],
 }
 
 impl Calibration {
     /// Compares two configurations using the runs accepted by `may_inform` and all of the visitor's `own`.
     pub fn versus<'a>(
         &self,
-        of: [&'a Comparand; 2],
+        of: [&'a RankInput; 2],
         own: &[KnownRun],
         may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Versus<'a> {
@@ -91,10 +91,10 @@ mod tests {
         Calibration::of_engines([0.04; 3], Vec::new())
     }
 
-    fn comparand(engine: &str) -> Comparand {
-        Comparand {
+    fn rank_input(engine: &str) -> RankInput {
+        RankInput {
             point: ConfigPoint { engine: engine.into(), ..ConfigPoint::default() },
-            ..Comparand::default()
+            ..RankInput::default()
         }
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn errors_that_are_shared_do_not_count() {
         assert_eq!(calibration().posterior(&ConfigPoint::default(), &[], |_| true).factors(), Factors::NONE);
         let sure = |other: &str| {
-            let of = [&comparand("vllm"), &comparand(other)];
+            let of = [&rank_input("vllm"), &rank_input(other)];
             calibration().versus(of, &[], |_| true).lower([figure(1.0), figure(1.1)])
         };
         assert!(sure("vllm") > 0.99 && sure("sglang") < 0.7, "{} {}", sure("vllm"), sure("sglang"));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn either_is_lower() {
-        let of = [&comparand("vllm"), &comparand("sglang")];
+        let of = [&rank_input("vllm"), &rank_input("sglang")];
         let versus = calibration().versus(of, &[], |_| true);
         let (one, other) = (figure(1.0), figure(1.3));
         let turned = calibration().versus([of[1], of[0]], &[], |_| true);
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn measuring_one_of_two_that_share_nothing_leaves_the_other() {
-        let of = [&comparand("vllm"), &comparand("sglang")];
+        let of = [&rank_input("vllm"), &rank_input("sglang")];
         let narrowed = calibration().versus(of, &[], |_| true).narrowed([figure(1.0), figure(1.0)]);
         assert!(narrowed.iter().all(|by| (by - (1.0 - 0.5_f64.sqrt())).abs() < 1e-9), "{narrowed:?}");
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Calibration, ConfigPoint, KnownRun, Label, Labels, Pair};
+use super::{Calibration, ConfigPoint, KnownRun, Label, Labels, PlacePair};
 use crate::units::Order;
 
 /// The measured runs behind a posterior.
@@ -24,7 +24,7 @@ impl Calibration {
     pub fn like(&self, at: &ConfigPoint) -> Vec<(f64, &KnownRun)> {
         let at = at.place();
         let likeness = |known: &KnownRun| {
-            let pair = Pair::of(&at, &known.place);
+            let pair = PlacePair::of(&at, &known.place);
             let [prefill, decode, _] = self.prior.each_ref().map(|of| of.between(&pair) / of.variance());
             f64::midpoint(prefill, decode)
         };

@@ -6,7 +6,7 @@ use crate::graph::Phase;
 
 /// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct LegendKey {
     pub name: String,
     pub swatch: Swatch,
 }
@@ -25,7 +25,7 @@ pub enum Swatch {
 /// The roof of the L2 cache.
 const L2: &str = "L2";
 
-impl Key {
+impl LegendKey {
     fn new(name: &str, swatch: Swatch) -> Self {
         Self { name: name.into(), swatch }
     }
@@ -52,7 +52,7 @@ impl Swatch {
 
 impl Chart {
     /// Entries that can be switched off; empty if there is only one.
-    pub fn legend(&self) -> Vec<Key> {
+    pub fn legend(&self) -> Vec<LegendKey> {
         let keys = match self {
             Self::Roofline(chart) => of_roofline(chart),
             Self::Curves(chart) => of_curves(chart),
@@ -62,7 +62,7 @@ impl Chart {
                     Hues::Parts => Swatch::Part,
                     Hues::Resources => Swatch::Resource,
                 };
-                parts.map(|(place, name)| Key::new(name, swatch(place))).collect()
+                parts.map(|(place, name)| LegendKey::new(name, swatch(place))).collect()
             }
         };
         if keys.len() > 1 { keys } else { Vec::new() }
@@ -100,23 +100,23 @@ impl Chart {
     }
 }
 
-fn of_roofline(chart: &Roofline) -> Vec<Key> {
+fn of_roofline(chart: &Roofline) -> Vec<LegendKey> {
     let phases = [(Phase::Prefill, Swatch::Disc), (Phase::Decode, Swatch::Diamond)];
     let drawn = phases.into_iter().filter(|(of, _)| chart.points.iter().any(|point| point.phase == *of));
-    let mut keys: Vec<Key> = drawn.map(|(of, swatch)| Key::new(of.id(), swatch)).collect();
+    let mut keys: Vec<LegendKey> = drawn.map(|(of, swatch)| LegendKey::new(of.id(), swatch)).collect();
     for roof in chart.roofs.iter().filter(|roof| has_room(chart, roof)) {
         let tone = if roof.used { Tone::Ink } else { Tone::Faint };
-        keys.push(Key::new(&roof.name, Swatch::Line(tone)));
+        keys.push(LegendKey::new(&roof.name, Swatch::Line(tone)));
     }
-    keys.extend(chart.l2.map(|_| Key::new(L2, Swatch::Line(Tone::Faint))));
+    keys.extend(chart.l2.map(|_| LegendKey::new(L2, Swatch::Line(Tone::Faint))));
     keys
 }
 
-fn of_curves(chart: &Curves) -> Vec<Key> {
-    let mut keys: Vec<Key> = Vec::new();
+fn of_curves(chart: &Curves) -> Vec<LegendKey> {
+    let mut keys: Vec<LegendKey> = Vec::new();
     for line in chart.panels.iter().flat_map(|panel| &panel.lines) {
         if !line.name.is_empty() && !keys.iter().any(|key| key.name == line.name) {
-            keys.push(Key::new(&line.name, Swatch::Line(line.tone)));
+            keys.push(LegendKey::new(&line.name, Swatch::Line(line.tone)));
         }
     }
     keys

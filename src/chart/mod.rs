@@ -33,7 +33,7 @@ pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
 pub use roofline::{KernelPoint, Roof, Roofline, not_shown, summary};
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
-pub use unit::Unit;
+pub use unit::ChartUnit;
 pub use values::csv;
 pub use zoom::Zoom;
 

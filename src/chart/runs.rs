@@ -1,6 +1,6 @@
 //! Charts of simulated runs.
 
-use super::{Axis, Band, Chart, Curves, Line, Panel, Tone, Unit};
+use super::{Axis, Band, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::calibration;
 use crate::config::{Load, Setup};
 use crate::serving::run::{Point, PointBands, Run};
@@ -27,16 +27,16 @@ pub fn timeline(run: &Run) -> Chart {
     let requests =
         vec![line("Running", Tone::Accent, &moments.running), line("Waiting", Tone::Ink, &moments.waiting)];
     let cache = vec![line("", Tone::Accent, &moments.kv)];
-    let panel = |name: &str, unit: Unit, lines: Vec<Line>| Panel {
+    let panel = |name: &str, unit: ChartUnit, lines: Vec<Line>| Panel {
         y: Axis::new(name, unit, false),
         lines,
         ..Panel::default()
     };
     Chart::Curves(Curves {
-        x: Axis::new("Time, s", Unit::Count, false),
+        x: Axis::new("Time, s", ChartUnit::Count, false),
         panels: vec![
-            panel("Requests per replica", Unit::Count, requests),
-            panel("KV cache in use", Unit::Share, cache),
+            panel("Requests per replica", ChartUnit::Count, requests),
+            panel("KV cache in use", ChartUnit::Share, cache),
         ],
         mark: None,
     })
@@ -49,7 +49,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
         let known = points.iter().filter_map(|point| Some((point.load, of(point)?)));
         let line = |pick: fn(&Stats) -> f64| known.clone().map(move |(load, stats)| (load, pick(&stats)));
         Panel {
-            y: Axis::new(name, Unit::Seconds, true),
+            y: Axis::new(name, ChartUnit::Seconds, true),
             bands: around(points, band),
             lines: vec![
                 Line::marked("", Tone::Accent, line(|stats| stats.mean)),
@@ -67,7 +67,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
     panels.push(Panel {
         y: Axis::new(
             if setup.copies() > 1 { "Output, tok/s in all" } else { "Output, tok/s" },
-            Unit::Count,
+            ChartUnit::Count,
             false,
         ),
         bands: around(points, |around| around.output_per_s),
@@ -78,7 +78,7 @@ pub fn loads(setup: &Setup, points: &[Point]) -> Chart {
     // A rate far beyond capacity would compress the curve.
     let last = points.last().map_or(0.0, |point| point.load);
     let mark = Some(workload.load.amount()).filter(|&mark| !is_at_once && mark <= last);
-    let x = Axis::new(size_of(workload.load), Unit::Count, !workload.load.is_rate());
+    let x = Axis::new(size_of(workload.load), ChartUnit::Count, !workload.load.is_rate());
     Chart::Curves(Curves { x, panels, mark })
 }
 

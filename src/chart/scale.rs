@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-use super::{Theme, Unit};
+use super::{ChartUnit, Theme};
 
 /// Gap between labels of the x axis, in CSS pixels.
 const LABEL_GAP: f64 = 6.0;
@@ -17,13 +17,13 @@ pub struct Scale {
     pub low: f64,
     pub high: f64,
     log: bool,
-    unit: Unit,
+    unit: ChartUnit,
     ticks: Vec<f64>,
 }
 
 impl Scale {
     /// Covers all `values`, rounded outwards to ticks; a linear axis starts at 0.
-    pub fn over(values: impl Iterator<Item = f64>, log: bool, unit: Unit) -> Self {
+    pub fn over(values: impl Iterator<Item = f64>, log: bool, unit: ChartUnit) -> Self {
         if log {
             return Self::log(values, (1.0, 10.0), unit);
         }
@@ -36,7 +36,7 @@ impl Scale {
     }
 
     /// The smallest range of 1-2-5 steps that covers all positive `values`, or `fallback` without any.
-    pub fn log(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: Unit) -> Self {
+    pub fn log(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: ChartUnit) -> Self {
         let around = |(low, high)| (nice_floor(low), 1.0 / nice_floor(1.0 / high));
         let (low, mut high) = ends(values).map_or(fallback, around);
         if high <= low {
@@ -46,13 +46,13 @@ impl Scale {
     }
 
     /// From the smallest to the largest positive value exactly, or `fallback` if there is no such range.
-    pub fn fitted(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: Unit) -> Self {
+    pub fn fitted(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: ChartUnit) -> Self {
         let (low, high) = ends(values).filter(|(low, high)| low < high).unwrap_or(fallback);
         Self::between(low, high, unit)
     }
 
     /// A logarithmic range.
-    fn between(low: f64, high: f64, unit: Unit) -> Self {
+    fn between(low: f64, high: f64, unit: ChartUnit) -> Self {
         let slack = 1e-9;
         let inside = |value: &f64| (low * (1.0 - slack)..=high * (1.0 + slack)).contains(value);
         let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -140,7 +140,7 @@ mod tests {
     use crate::chart::Palette;
 
     fn log(values: &[f64]) -> Scale {
-        Scale::log(values.iter().copied(), (1.0, 10.0), Unit::Seconds)
+        Scale::log(values.iter().copied(), (1.0, 10.0), ChartUnit::Seconds)
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!((scale.low, scale.high), (1.0, 10.0));
         let scale = log(&[5.0]);
         assert!(scale.low < scale.high);
-        let scale = Scale::fitted([3.4, 870.0].into_iter(), (1.0, 10.0), Unit::Seconds);
+        let scale = Scale::fitted([3.4, 870.0].into_iter(), (1.0, 10.0), ChartUnit::Seconds);
         assert_eq!((scale.low, scale.high), (3.4, 870.0));
     }
 
@@ -166,10 +166,10 @@ mod tests {
 
     #[test]
     fn a_linear_axis_begins_at_zero_and_has_round_ticks() {
-        let scale = Scale::over([3.0, 870.0].into_iter(), false, Unit::Count);
+        let scale = Scale::over([3.0, 870.0].into_iter(), false, ChartUnit::Count);
         assert_eq!(scale.ticks, [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]);
         assert_eq!(scale.map(&500.0, (0, 100)), 50);
-        let empty = Scale::over(std::iter::empty(), false, Unit::Count);
+        let empty = Scale::over(std::iter::empty(), false, ChartUnit::Count);
         assert_eq!((empty.low, empty.high), (0.0, 1.0));
     }
 

@@ -6,7 +6,7 @@ use crate::units::{Dollars, FlopsPerSecond, Printed, Seconds, count, decimal, pe
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum ChartUnit {
     #[default]
     Count,
     Seconds,
@@ -17,7 +17,7 @@ pub enum Unit {
     Rate,
 }
 
-impl Unit {
+impl ChartUnit {
     /// A value as in tables.
     pub fn print(self, value: f64) -> String {
         match self {
@@ -70,16 +70,16 @@ mod tests {
     #[test]
     fn ticks_are_short_and_values_exact() {
         let ticks = [
-            Unit::Count.tick(1000.0),
-            Unit::Seconds.tick(0.02),
-            Unit::Share.tick(0.5),
-            Unit::Rate.tick(1e14),
-            Unit::Seconds.tick(100.0),
+            ChartUnit::Count.tick(1000.0),
+            ChartUnit::Seconds.tick(0.02),
+            ChartUnit::Share.tick(0.5),
+            ChartUnit::Rate.tick(1e14),
+            ChartUnit::Seconds.tick(100.0),
         ];
         assert_eq!(ticks.map(|tick| tick.replace('\u{a0}', " ")), ["1k", "20 ms", "50 %", "100 T", "100 s"]);
-        assert_eq!(Unit::Count.print(1409.0), "1409");
+        assert_eq!(ChartUnit::Count.print(1409.0), "1409");
         // Shares of a cache that is hardly used.
-        let shares = [0.0, 2e-4, 4e-4, 6e-4, 0.3 * 3.0].map(|share| Unit::Share.tick(share));
+        let shares = [0.0, 2e-4, 4e-4, 6e-4, 0.3 * 3.0].map(|share| ChartUnit::Share.tick(share));
         assert_eq!(shares, ["0 %", "0.02 %", "0.04 %", "0.06 %", "90 %"]);
     }
 }

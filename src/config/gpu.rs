@@ -73,7 +73,7 @@ pub enum LinkKind {
     #[default]
     Nvlink,
     Pcie,
-    /// AMD's: a separate link between every two GPUs of a machine, without a switch.
+    /// AMD's: a separate link between every two GPUs of a node, without a switch.
     Xgmi,
 }
 
@@ -87,10 +87,10 @@ impl LinkKind {
     }
 }
 
-/// The fastest link between the GPUs of one machine.
+/// The fastest link between the GPUs of one node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
+pub struct Interconnect {
     pub kind: LinkKind,
     /// Generation and lanes, where it is PCIe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct Link {
     /// GB/s per GPU and direction to the host's memory, where that is another link; PCIe cards reach both over theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_gb_per_s: Option<Figure>,
-    /// How many GPUs it joins: those of a machine, or of a rack.
+    /// How many GPUs it joins: those of a node, or of a rack.
     pub domain: u32,
     /// GB/s per GPU and direction of the network between such domains.
     pub network_gb_per_s: Figure,
@@ -150,7 +150,7 @@ pub struct Gpu {
     pub xu_per_clock: Figure,
     /// Board power limit, in watts.
     pub power_w: Figure,
-    pub link: Link,
+    pub link: Interconnect,
     /// Fraction of the boost clock sustained in large GEMMs; visitors can change it.
     pub sustained_clock: Figure,
     /// Highest fraction of the memory bandwidth that kernels reach on weights and KV not held in L2.
@@ -292,7 +292,7 @@ impl Gpu {
         Ok(FlopsPerSecond(self.sm_count()? * self.clock_hz()? * self.fma()? * 2.0))
     }
 
-    /// Bandwidth of the link to the other GPUs of the machine, per direction.
+    /// Bandwidth of the link to the other GPUs of the node, per direction.
     pub fn link_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
         self.need(&self.link.gb_per_s, "link bandwidth").map(|gb| BytesPerSecond(gb * 1e9))
     }
@@ -303,7 +303,7 @@ impl Gpu {
         self.need(figure, "bandwidth to the host").map(|gb| BytesPerSecond(gb * 1e9))
     }
 
-    /// Bandwidth among `ranks` GPUs of a machine: with point-to-point links, those to other GPUs are idle.
+    /// Bandwidth among `ranks` GPUs of a node: with point-to-point links, those to other GPUs are idle.
     pub fn link_among(&self, ranks: u32) -> Result<BytesPerSecond, MissingFigure> {
         let all = self.link_bandwidth()?;
         let peers = |gpus: u32| f64::from(gpus.saturating_sub(1).max(1));

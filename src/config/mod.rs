@@ -35,7 +35,7 @@ pub use engine::{
     Batching, Engine, Exception, FirstToken, FusedNorms, HandOver, HostTime, MemoryShareOf, Scheduler,
     StateCopies, Support,
 };
-pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Link, LinkKind, MissingFigure};
+pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Interconnect, LinkKind, MissingFigure};
 pub use inputs::Field;
 pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};

@@ -28,7 +28,7 @@ pub struct SpecSheet {
     pub l2_mib: Option<f64>,
     /// Its read bandwidth, in GB/s.
     pub l2_bandwidth: Option<f64>,
-    /// Links to the other GPUs of the machine, in GB/s per direction.
+    /// Links to the other GPUs of the node, in GB/s per direction.
     pub link: Option<f64>,
     /// Network port, in GB/s per direction.
     pub network: Option<f64>,

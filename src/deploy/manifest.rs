@@ -101,7 +101,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
 fn one_machine(setup: &Setup) -> Result<(), String> {
     match setup.nodes() {
         0 | 1 => Ok(()),
-        machines => Err(format!("no manifest for a replica over {machines} machines")),
+        nodes => Err(format!("no manifest for a replica over {nodes} nodes")),
     }
 }
 

@@ -10,8 +10,8 @@ pub use answer::{Answer, CallAnswer, Efficiencies, Learned};
 pub use manifest::{Bounds, Hull, Interval, Manifest, ManifestError, ModelRecord};
 pub use rows::{FamilyRows, Rows};
 
-/// Has the models answer rows, or says why they cannot.
-pub type Ask<'a, E = String> = &'a dyn Fn(&Rows) -> Result<Efficiencies, E>;
+/// Runs the models on rows, or says why they cannot be run.
+pub type AskModels<'a, E = String> = &'a dyn Fn(&Rows) -> Result<Efficiencies, E>;
 
 /// Why nothing is predicted if some rows are missing.
-pub const UNANSWERED: &str = "the models did not answer every row";
+pub const UNANSWERED: &str = "the models returned no result for some kernels";

@@ -32,7 +32,7 @@ pub enum ModelError {
     Length { model: &'static str, found: u64, expected: u64 },
     #[error("the {model} model: {error}")]
     Run { model: &'static str, error: String },
-    #[error("a model answered fewer rows than asked")]
+    #[error("a model returned fewer results than rows")]
     Count,
 }
 
@@ -42,7 +42,7 @@ const MOST_KNOWN: usize = 20_000;
 /// Output columns: ln(efficiency), and ln of the expected error for such rows.
 const COLUMNS: usize = 2;
 
-type Plan = Arc<TypedRunnableModel>;
+type RunnableModel = Arc<TypedRunnableModel>;
 
 /// One family's model.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ struct Model {
     interval: Interval,
     hull: Hull,
     model: InferenceModel,
-    plans: Mutex<BTreeMap<usize, Plan>>,
+    plans: Mutex<BTreeMap<usize, RunnableModel>>,
     /// Cache of answers by the row's bits: a changed configuration repeats most rows of the previous one.
     known: Mutex<FxHashMap<Box<[u32]>, Answer>>,
 }
@@ -182,7 +182,7 @@ impl Model {
         Ok(output[0].try_as_plain_ram()?.as_slice::<f32>()?.to_vec())
     }
 
-    fn plan(&self, batch: usize) -> TractResult<Plan> {
+    fn plan(&self, batch: usize) -> TractResult<RunnableModel> {
         // Other threads wait for the plan rather than build it twice.
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = plans.get(&batch) {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Answer, CallAnswer, Learned};
 use crate::config::{MissingFigure, Setup};
-use crate::kernels::{Added, Family, Op, Served};
+use crate::kernels::{Added, Family, Op, ServedVector};
 use crate::units::{Bytes, Seconds};
 
 /// Feature rows of one family, row-major.
@@ -57,7 +57,7 @@ impl Rows {
         let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
         let call = match op.family().zip(op.served_vector(gpu, engine)?) {
-            Some((family, Served { vector: row, added })) => CallRow {
+            Some((family, ServedVector { vector: row, added })) => CallRow {
                 row: Some((family, self.add(family, row))),
                 // What is added is of cold keys.
                 in_service: op.in_service(if added.is_some() { Bytes::ZERO } else { stored }, gpu, engine)?,

@@ -169,7 +169,7 @@ pub struct PeerMetrics {
 
 /// Errors of the cases of one kind.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct ErrorReport {
     #[serde(skip)]
     pub metrics_of: &'static [Metric],
     #[serde(skip)]
@@ -196,7 +196,7 @@ pub struct Report {
     pub peers: BTreeMap<String, PeerMetrics>,
 }
 
-impl Report {
+impl ErrorReport {
     pub fn of(
         metrics: &'static [Metric],
         compared: Vec<Compared>,

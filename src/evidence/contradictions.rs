@@ -60,9 +60,9 @@ fn below(case: &ServedCase, floor: f64) -> Option<String> {
 }
 
 /// Properties that comparable runs share: model, formats and engine, layout, lengths, and expert kernel.
-type Key = ([String; 5], [u32; 2], Option<(LaunchLayout, Option<String>)>);
+type CaseKey = ([String; 5], [u32; 2], Option<(LaunchLayout, Option<String>)>);
 
-fn key(case: &ServedCase) -> Key {
+fn key(case: &ServedCase) -> CaseKey {
     let run = launch(case).ok().map(|launch| (launch.layout, launch.moe));
     // The same runs appear under both names.
     let model = case.model.replace("DeepSeek-V3", "DeepSeek-R1");

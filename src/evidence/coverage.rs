@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
 use super::errors::grouped;
-use crate::calibration::{Comparand, OF_80_PERCENT};
+use crate::calibration::{OF_80_PERCENT, RankInput};
 
 /// A prediction with bands.
 #[derive(Debug, Clone, Serialize)]
@@ -18,7 +18,7 @@ pub struct Calibrated {
     pub left: f64,
     /// Input for comparisons.
     #[serde(skip)]
-    pub comparand: Comparand,
+    pub rank_input: RankInput,
 }
 
 /// The key of the prediction: with the runs of the same configuration left out.

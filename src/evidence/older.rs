@@ -1,4 +1,4 @@
-//! What older versions of the engines ran otherwise. Predictions are of the versions in the catalog; only measured runs need these.
+//! Kernels that older engine versions used. Predictions are of the versions in the catalog; only measured runs need these.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -66,7 +66,7 @@ struct LastVersion {
     _source: String,
 }
 
-/// Sets what `version` ran apart from the experts it launched. A version without a number is taken for the present one.
+/// Sets what `version` ran apart from the experts it launched. A version without a number is treated as the current one.
 ///
 /// # Errors
 /// If the file cannot be read.

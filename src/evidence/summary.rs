@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compared::{Compared, Metric, Metrics, Report, Skipped as Left, Times};
+use super::compared::{Compared, ErrorReport, Metric, Metrics, Skipped as Left, Times};
 use super::errors::Errors;
 use super::kernels::FamilyReport;
 use super::served::ranks::Ranks;
@@ -19,10 +19,10 @@ const DIGITS: i32 = 4;
 /// The results, by kind.
 pub struct Reports<'a> {
     pub loops: &'a LoopReport,
-    pub batches: &'a Report,
-    pub traces: &'a Report,
+    pub batches: &'a ErrorReport,
+    pub traces: &'a ErrorReport,
     /// Kinds of served runs by title, of tables that nothing was fitted on.
-    pub outside: &'a [(&'static str, &'a Report)],
+    pub outside: &'a [(&'static str, &'a ErrorReport)],
     pub kernels: &'a BTreeMap<String, FamilyReport>,
 }
 
@@ -60,14 +60,14 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
 }
 
 /// The metrics that the report keeps for a kind of run: throughput was not measured in recorded closed loops.
-fn order(kind: &str, report: &Report) -> &'static [Metric] {
+fn order(kind: &str, report: &ErrorReport) -> &'static [Metric] {
     if kind == "loop" { &LOOP } else { report.metrics_of }
 }
 
 const LOOP: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
 
 /// A kind of served runs, all and by source.
-fn of_kind(title: &str, report: &Report) -> Vec<ErrorGroup> {
+fn of_kind(title: &str, report: &ErrorReport) -> Vec<ErrorGroup> {
     let named = |name: String, metrics: &Metrics| group("outside", &name, metrics, report.metrics_of);
     let sources =
         report.by_source.iter().map(|(source, metrics)| named(format!("{title}: {source}"), metrics));
@@ -89,7 +89,7 @@ fn loop_groups(report: &LoopReport) -> Vec<ErrorGroup> {
 
 /// The errors over all cases and over parts of them, those of other predictors, and those by what cases share.
 fn groups(
-    report: &Report,
+    report: &ErrorReport,
     order: &[Metric],
     parts: &[(&str, &Metrics)],
     named: &[(&str, &BTreeMap<String, Metrics>)],

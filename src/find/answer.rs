@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::plan::{Broken, Found, Plan};
+use super::plan::{BrokenLimit, DeploymentPlan, Found};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
@@ -15,7 +15,7 @@ use crate::units::{Dollars, counted, fixed};
 pub struct Answer {
     /// The best plans overall, then the best of each other GPU, ranked. Plans without a known price come last, by
     /// number of GPUs.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<DeploymentPlan>,
     pub ranked_by: RankedBy,
     /// The closest plan, if none in the fleet meets the limits.
     pub nearest: Option<Nearest>,
@@ -34,9 +34,9 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NearestPlan"))]
 pub struct Nearest {
-    pub plan: Plan,
+    pub plan: DeploymentPlan,
     /// The limit it misses; none if it meets all limits but exceeds the fleet.
-    pub broken: Option<Broken>,
+    pub broken: Option<BrokenLimit>,
     /// What it misses and by how much, in a sentence.
     pub text: String,
 }
@@ -82,7 +82,8 @@ impl Search {
             let drawback = first.filter(|_| index > 0).map(|first| words::drawback(found, first));
             self.as_shown(found, drawback)
         };
-        let plans: Vec<Plan> = if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
+        let plans: Vec<DeploymentPlan> =
+            if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
         let finished = self.is_finished() && !self.is_stopped();
         let nearest = if plans.is_empty() && finished { self.nearest() } else { None };
         // If a plan beyond the fleet was simulated, it says more about its GPU than a lower bound would.
@@ -154,7 +155,7 @@ impl Search {
         format!("nothing {within} meets the limits; the nearest plan that does is {name}: it {over}")
     }
 
-    fn as_shown(&self, found: &Found, drawback: Option<String>) -> Plan {
+    fn as_shown(&self, found: &Found, drawback: Option<String>) -> DeploymentPlan {
         let plan = found.plan(words::name(&found.setup, found.replicas), drawback);
         let listed = &found.setup.gpu.dollars_per_hour;
         let price_from = match (self.request.fleet.prices.get(&plan.gpu), found.scenario.overrides.price) {
@@ -166,7 +167,7 @@ impl Search {
         // Opened from its link, it is calibrated on the same runs.
         let link = Link { runs, ..Link::new(found.scenario()) }.encode();
         let spare_lacks = self.request.fleet.short_of(&found.with_spare());
-        Plan { price_from, spare_lacks, link, ..plan }
+        DeploymentPlan { price_from, spare_lacks, link, ..plan }
     }
 
     /// Explains why there is no plan.

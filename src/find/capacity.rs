@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::request::{number, stated};
 use super::survey::Survey;
-use super::{Answer, Plan, Request, Search};
+use super::{Answer, DeploymentPlan, Request, Search};
 use crate::config::inputs::{ANY, Range};
 use crate::config::link::{Link, repeated};
 use crate::config::{Field, Issue, json};
@@ -30,7 +30,7 @@ pub struct Capacity {
     #[serde(flatten)]
     pub answer: Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub most: Option<Most>,
+    pub most: Option<LargestLoad>,
     /// A day for each plan, cheapest first; those without a price by GPU hours.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<Day>,
@@ -38,7 +38,7 @@ pub struct Capacity {
 
 /// The maximum load served within the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Most {
+pub struct LargestLoad {
     /// `rate`, `constant_rate`, `concurrency`, `sessions` or `session_rate`.
     pub field: Field,
     pub load: f64,
@@ -218,9 +218,9 @@ impl Capacity {
     }
 }
 
-impl Most {
+impl LargestLoad {
     /// `these 8 GPUs serve up to 32 requests/s; at 32.7 a limit breaks`; of the plan, if it is known.
-    pub fn text(&self, plan: Option<&Plan>) -> String {
+    pub fn text(&self, plan: Option<&DeploymentPlan>) -> String {
         let these = match plan.map(|plan| plan.gpus) {
             None => "the GPUs serve".to_owned(),
             Some(1) => "this GPU serves".to_owned(),

@@ -1,6 +1,6 @@
 //! An answer's numbers by name: columns of tables, and targets of limits.
 
-use super::Plan;
+use super::DeploymentPlan;
 use crate::calibration::Band;
 use crate::serving::Report;
 use crate::serving::report::Headline;
@@ -12,7 +12,7 @@ use crate::units::{Dollars, Joules, Seconds, Watts, count, decimal, significant}
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     pub name: String,
-    pub unit: Unit,
+    pub unit: FigureUnit,
     /// `None` if unknown: percentiles of a static batch, cost without a price.
     pub value: Option<f64>,
     /// The interval that 80 % of measurements are expected in.
@@ -22,7 +22,7 @@ pub struct Figure {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum FigureUnit {
     Seconds,
     PerSecond,
     Dollars,
@@ -59,17 +59,17 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
     let one = |name, unit, value| Figure::of(name, unit, value);
     let of = |get: fn(&Headline) -> f64| headline.map(get);
     all.extend([
-        one("requests_per_s", Unit::PerSecond, of(|of| of.requests_per_s)),
-        one("goodput_per_s", Unit::PerSecond, run.and_then(|run| run.goodput_per_s)),
+        one("requests_per_s", FigureUnit::PerSecond, of(|of| of.requests_per_s)),
+        one("goodput_per_s", FigureUnit::PerSecond, run.and_then(|run| run.goodput_per_s)),
         output(of(|of| of.output_per_s), bands),
-        one("total_per_s", Unit::PerSecond, of(|of| of.total_per_s)),
-        one("output_per_s_per_gpu", Unit::PerSecond, of(|of| of.output_per_s_per_gpu)),
-        one("output_per_s_per_user", Unit::PerSecond, headline.and_then(|of| of.output_per_s_per_user)),
-        one("running", Unit::Count, of(|of| of.running)),
-        one("waiting", Unit::Count, of(|of| of.waiting)),
+        one("total_per_s", FigureUnit::PerSecond, of(|of| of.total_per_s)),
+        one("output_per_s_per_gpu", FigureUnit::PerSecond, of(|of| of.output_per_s_per_gpu)),
+        one("output_per_s_per_user", FigureUnit::PerSecond, headline.and_then(|of| of.output_per_s_per_user)),
+        one("running", FigureUnit::Count, of(|of| of.running)),
+        one("waiting", FigureUnit::Count, of(|of| of.waiting)),
         one(
             "dollars_per_million",
-            Unit::Dollars,
+            FigureUnit::Dollars,
             headline.and_then(|of| of.dollars_per_million).map(|dollars| dollars.0),
         ),
     ]);
@@ -78,7 +78,7 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
 }
 
 /// The figures of a plan; without a plan, all names without values.
-fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
+fn plan_figures(plan: Option<&DeploymentPlan>) -> Vec<Figure> {
     let bands = plan.and_then(|plan| plan.bands.as_ref());
     let tpot = plan.and_then(|plan| plan.tpot);
     let mut all: Vec<Figure> = [
@@ -91,27 +91,31 @@ fn plan_figures(plan: Option<&Plan>) -> Vec<Figure> {
     .collect();
     let one = |name, unit, value: Option<Option<f64>>| Figure::of(name, unit, value.flatten());
     all.extend([
-        one("requests_per_s", Unit::PerSecond, plan.map(|of| Some(of.requests_per_s))),
+        one("requests_per_s", FigureUnit::PerSecond, plan.map(|of| Some(of.requests_per_s))),
         output(plan.map(|of| of.output_per_s), bands),
-        one("total_per_s", Unit::PerSecond, plan.map(|of| Some(of.total_per_s))),
-        one("goodput_share", Unit::Count, plan.map(|of| of.goodput_share)),
-        one("chance_within_limits", Unit::Count, plan.map(|of| of.chance_within_limits)),
-        one("headroom", Unit::Count, plan.map(|of| of.headroom)),
-        one("job", Unit::Seconds, plan.map(|of| of.job_seconds)),
-        one("job_dollars", Unit::Dollars, plan.map(|of| of.job_dollars)),
-        one("dollars_per_hour", Unit::Dollars, plan.map(|of| of.dollars_per_hour)),
-        one("dollars_per_hour_with_spare", Unit::Dollars, plan.map(|of| of.dollars_per_hour_with_spare)),
-        one("dollars_per_million_input", Unit::Dollars, plan.map(|of| of.dollars_per_million_input)),
-        one("dollars_per_million_output", Unit::Dollars, plan.map(|of| of.dollars_per_million_output)),
-        one("dollars_per_million_total", Unit::Dollars, plan.map(|of| of.dollars_per_million_total)),
+        one("total_per_s", FigureUnit::PerSecond, plan.map(|of| Some(of.total_per_s))),
+        one("goodput_share", FigureUnit::Count, plan.map(|of| of.goodput_share)),
+        one("chance_within_limits", FigureUnit::Count, plan.map(|of| of.chance_within_limits)),
+        one("headroom", FigureUnit::Count, plan.map(|of| of.headroom)),
+        one("job", FigureUnit::Seconds, plan.map(|of| of.job_seconds)),
+        one("job_dollars", FigureUnit::Dollars, plan.map(|of| of.job_dollars)),
+        one("dollars_per_hour", FigureUnit::Dollars, plan.map(|of| of.dollars_per_hour)),
+        one(
+            "dollars_per_hour_with_spare",
+            FigureUnit::Dollars,
+            plan.map(|of| of.dollars_per_hour_with_spare),
+        ),
+        one("dollars_per_million_input", FigureUnit::Dollars, plan.map(|of| of.dollars_per_million_input)),
+        one("dollars_per_million_output", FigureUnit::Dollars, plan.map(|of| of.dollars_per_million_output)),
+        one("dollars_per_million_total", FigureUnit::Dollars, plan.map(|of| of.dollars_per_million_total)),
     ]);
     all.extend(power(plan.and_then(|of| of.power.as_ref())));
     all
 }
 
 /// The columns of a plan in a machine-readable table; without a plan, their names with empty values.
-pub fn plan_columns(plan: Option<&Plan>) -> (Vec<String>, Vec<String>) {
-    let text = |get: fn(&Plan) -> String| plan.map(get).unwrap_or_default();
+pub fn plan_columns(plan: Option<&DeploymentPlan>) -> (Vec<String>, Vec<String>) {
+    let text = |get: fn(&DeploymentPlan) -> String| plan.map(get).unwrap_or_default();
     let named = [
         ("name", text(|of| of.name.clone())),
         ("gpu", text(|of| of.gpu.clone())),
@@ -132,7 +136,7 @@ pub fn columns(figures: &[Figure]) -> (Vec<String>, Vec<String>) {
 
 fn time((name, stats, mean, spread): Time<'_>) -> [Figure; 4] {
     let one = |which: &str, value: Option<f64>, band: Option<Band>| {
-        Figure::of(&format!("{name}_{which}"), Unit::Seconds, value).within(band.map(ends))
+        Figure::of(&format!("{name}_{which}"), FigureUnit::Seconds, value).within(band.map(ends))
     };
     [
         one("mean", mean.or(stats.map(|of| of.mean)), spread.map(|of| of.mean)),
@@ -143,15 +147,16 @@ fn time((name, stats, mean, spread): Time<'_>) -> [Figure; 4] {
 }
 
 fn output(value: Option<f64>, bands: Option<&Bands>) -> Figure {
-    Figure::of("output_per_s", Unit::PerSecond, value).within(bands.and_then(|of| of.output_per_s).map(ends))
+    Figure::of("output_per_s", FigureUnit::PerSecond, value)
+        .within(bands.and_then(|of| of.output_per_s).map(ends))
 }
 
 fn power(power: Option<&Power>) -> [Figure; 3] {
     [
-        Figure::of("watts_per_gpu", Unit::Watts, power.map(|of| of.watts_per_gpu))
+        Figure::of("watts_per_gpu", FigureUnit::Watts, power.map(|of| of.watts_per_gpu))
             .within(power.map(|of| of.band)),
-        Figure::of("watts", Unit::Watts, power.map(|of| of.watts)),
-        Figure::of("joules_per_output_token", Unit::Joules, power.map(|of| of.joules_per_output_token)),
+        Figure::of("watts", FigureUnit::Watts, power.map(|of| of.watts)),
+        Figure::of("joules_per_output_token", FigureUnit::Joules, power.map(|of| of.joules_per_output_token)),
     ]
 }
 
@@ -160,7 +165,7 @@ fn ends(band: Band) -> [f64; 2] {
 }
 
 impl Figure {
-    fn of(name: &str, unit: Unit, value: Option<f64>) -> Self {
+    fn of(name: &str, unit: FigureUnit, value: Option<f64>) -> Self {
         Self { name: name.into(), unit, value, band: None, is_banded: false }
     }
 
@@ -170,29 +175,29 @@ impl Figure {
 
     /// Whether higher is better.
     pub fn is_rate(&self) -> bool {
-        self.unit == Unit::PerSecond
+        self.unit == FigureUnit::PerSecond
     }
 
     /// SI units per unit in tables and limits: milliseconds for times.
     pub fn scale(&self) -> f64 {
-        if self.unit == Unit::Seconds { 1e-3 } else { 1.0 }
+        if self.unit == FigureUnit::Seconds { 1e-3 } else { 1.0 }
     }
 
     /// `value` in the unit of this figure, for people.
     pub fn print(&self, value: f64) -> String {
         match self.unit {
-            Unit::Seconds => Seconds(value).print().to_string(),
-            Unit::PerSecond => format!("{}/s", count(value)),
-            Unit::Dollars => Dollars(value).print().to_string(),
-            Unit::Watts => Watts(value).print().to_string(),
-            Unit::Joules => Joules(value).print().to_string(),
-            Unit::Count => count(value),
+            FigureUnit::Seconds => Seconds(value).print().to_string(),
+            FigureUnit::PerSecond => format!("{}/s", count(value)),
+            FigureUnit::Dollars => Dollars(value).print().to_string(),
+            FigureUnit::Watts => Watts(value).print().to_string(),
+            FigureUnit::Joules => Joules(value).print().to_string(),
+            FigureUnit::Count => count(value),
         }
     }
 
     /// Machine-readable columns with values: the figure, and the ends of its band if it can have one.
     fn columns(&self) -> Vec<(String, String)> {
-        let unit = if self.unit == Unit::Seconds { "_ms" } else { "" };
+        let unit = if self.unit == FigureUnit::Seconds { "_ms" } else { "" };
         let number = |value: Option<f64>| {
             value.map_or(String::new(), |of| decimal(significant(of / self.scale(), DIGITS)))
         };

@@ -103,7 +103,7 @@ impl Request {
         let Parallelism { tp, pp, dp, ep } = scenario.parallel;
         let domain = catalog().gpu(&scenario.gpu).map_or(u32::MAX, |gpu| gpu.link.domain);
         let experts = scenario.has_experts();
-        // Layouts across machines only on request, because network communication was not measured.
+        // Layouts across nodes only on request, because network communication was not measured.
         let degrees = [(Field::Tp, tp), (Field::Pp, pp), (Field::Dp, dp)];
         let wide = degrees.iter().any(|(field, degree)| open(*field) && *degree > 1);
         let within = !wide || scenario.parallel.gpus() <= domain;
@@ -113,14 +113,14 @@ impl Request {
         within && dp && ep
     }
 
-    /// Whether a layout fills a machine and a larger one was not tried, although there may be more GPUs.
+    /// Whether a layout fills a node and a larger one was not tried, although there may be more GPUs.
     pub(super) fn stays_within(&self, setup: &Setup) -> bool {
-        let machine = setup.gpu.link.domain;
+        let node = setup.gpu.link.domain;
         let most = [self.fleet.owned(&setup.gpu.id), self.fleet.gpus, self.gpus];
         self.open.contains(&Field::Pp)
-            && machine > 1
-            && setup.parallel.gpus() >= machine
-            && most.into_iter().flatten().all(|most| most > machine)
+            && node > 1
+            && setup.parallel.gpus() >= node
+            && most.into_iter().flatten().all(|most| most > node)
     }
 
     /// Sets the replicas for the requested GPUs, and the price; `None` if the GPUs do not divide.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::Request;
-use super::plan::{Broken, Found, meets_limits};
-use super::pools::Half;
+use super::plan::{BrokenLimit, Found, meets_limits};
+use super::pool_search::{MOST_OF_JOB, PoolSearch, SearchDirection};
+use super::pools::PoolLayout;
 use super::probe::{Slice, one, refused};
 use super::ranking_cost::{RankedBy, RankingCost};
-use super::walk::{MOST_OF_JOB, Walk, Way};
 use super::words;
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
-use crate::efficiency::{Ask, UNANSWERED};
+use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
@@ -30,7 +30,7 @@ const RUNS: u32 = 24;
 
 /// A pair being simulated, one slice at a time.
 #[derive(Debug, Clone)]
-pub(super) struct Pair {
+pub(super) struct PoolPair {
     request: Arc<Request>,
     scenario: Scenario,
     setup: Setup,
@@ -41,12 +41,12 @@ pub(super) struct Pair {
     next: Workers,
     pub(super) kept: Option<(Workers, Run)>,
     /// The numbers to try if no broken limit tells which workers to add.
-    pub(super) walk: Option<Walk>,
+    pub(super) search: Option<PoolSearch>,
     /// This many or fewer of each kind are not enough with the kept number of the other; and what breaks with one
     /// fewer.
     low: Workers,
-    less: [Option<Broken>; 2],
-    nearest: Option<((Workers, Run), Broken)>,
+    less: [Option<BrokenLimit>; 2],
+    nearest: Option<((Workers, Run), BrokenLimit)>,
     /// The limit that broke last, by how much, and which kind of workers was added then.
     last: Option<(Field, f64, usize)>,
     is_alone_known: bool,
@@ -56,10 +56,10 @@ pub(super) struct Pair {
     runner: Option<Runner>,
 }
 
-impl Pair {
+impl PoolPair {
     /// `None` if it is refused, or if the fleet has too few GPUs for it. `every`: without skipping any numbers of
     /// workers.
-    pub fn new(request: &Arc<Request>, halves: [&Half; 2], every: bool) -> Option<Self> {
+    pub fn new(request: &Arc<Request>, halves: [&PoolLayout; 2], every: bool) -> Option<Self> {
         let [first, then] = halves.map(|half| &half.scenario);
         let least = halves.map(|half| half.workers.map_or(1, |workers| workers.least));
         let about = halves.map(|half| half.workers.map_or(1, |workers| workers.expected));
@@ -81,7 +81,7 @@ impl Pair {
             about,
             next: about,
             kept: None,
-            walk: None,
+            search: None,
             low,
             less: [None, None],
             nearest: None,
@@ -92,35 +92,32 @@ impl Pair {
             runner: None,
         };
         pair.next = [about, least].into_iter().find_map(|workers| pair.allowed(workers))?;
-        let of_job = pair.ranked_by().is_of_job();
+        let of_job = RankedBy::of(&pair.setup.workload).is_of_job();
         let allowed = |workers| pair.allowed(workers);
-        pair.walk = match (every, of_job) {
+        pair.search = match (every, of_job) {
             (true, true) => {
                 let all =
                     (1..=MOST_OF_JOB).flat_map(|first| (1..=MOST_OF_JOB).map(move |then| [first, then]));
-                Some(Walk::new(Way::Given, all, allowed))
+                Some(PoolSearch::new(SearchDirection::Given, all, allowed))
             }
-            (true, false) => Some(Walk::new(Way::Rising, std::iter::once(least), allowed)),
+            (true, false) => Some(PoolSearch::new(SearchDirection::Rising, std::iter::once(least), allowed)),
             (false, true) => {
                 let [prefill, decode] = halves.map(|half| half.per_token);
                 let whole = |count: f64| count.round().clamp(1.0, f64::from(MOST_MATCHED)) as u32;
                 let named = pair.named().unwrap_or_else(|| vec![whole(prefill / decode)]);
                 let matched = |first: u32| whole(f64::from(first) * decode / prefill);
                 let begin = named.into_iter().map(|first| [first, matched(first)]).chain([least]);
-                Some(Walk::new(Way::Climbing, begin, allowed))
+                Some(PoolSearch::new(SearchDirection::Climbing, begin, allowed))
             }
             (false, false) => None,
         };
         Some(pair)
     }
 
-    fn ranked_by(&self) -> RankedBy {
-        RankedBy::of(self.setup.workload.load, self.setup.workload.slos)
-    }
-
     /// What a run with these workers is ranked by.
     pub(super) fn rank(&self, workers: Workers, run: &Run) -> RankingCost {
-        self.ranked_by().rank(self.ranking_cost_of(workers), run.sustained(run.metrics.output_per_s))
+        let tokens_per_s = run.sustained(run.metrics.output_per_s);
+        RankedBy::of(&self.setup.workload).rank(self.ranking_cost_of(workers), tokens_per_s)
     }
 
     fn ranking_cost_of(&self, workers: Workers) -> RankingCost {
@@ -158,7 +155,7 @@ impl Pair {
     ///
     /// # Errors
     /// Where the models do not answer.
-    pub fn step(&mut self, ask: Ask<'_>) -> Result<Slice, String> {
+    pub fn step(&mut self, ask: AskModels<'_>) -> Result<Slice, String> {
         self.runs_before = self.runs;
         if self.runner.is_none() {
             return match plan(&self.setup) {
@@ -174,8 +171,8 @@ impl Pair {
             Ok(run) => run,
             Err(issue) => return Ok(Slice::Refused(issue)),
         };
-        if let Some(walk) = self.walk.take() {
-            if !self.walked(walk, workers, &run) {
+        if let Some(search) = self.search.take() {
+            if !self.searched(search, workers, &run) {
                 return Ok(Slice::More);
             }
         } else if meets_limits(&run) {
@@ -189,7 +186,7 @@ impl Pair {
             self.less[side] = Some(broken);
             return Ok(Slice::More);
         }
-        let grown = if self.walk.is_some() { None } else { self.grown(workers, &broken) };
+        let grown = if self.search.is_some() { None } else { self.grown(workers, &broken) };
         words::keep_nearest(&mut self.nearest, (workers, run), broken);
         if !self.is_alone_known {
             self.is_alone_known = true;
@@ -204,7 +201,7 @@ impl Pair {
             }
         }
         match grown {
-            _ if self.walk.is_some() => {}
+            _ if self.search.is_some() => {}
             Some(grown) if self.runs < RUNS => self.next = grown,
             _ => return Ok(self.end()),
         }
@@ -222,8 +219,8 @@ impl Pair {
 
     /// The workers to try next; `None` if the fewest are known.
     fn tried_next(&self) -> Option<Workers> {
-        if let Some(walk) = &self.walk {
-            return walk.next(|workers| self.ranking_cost_of(workers));
+        if let Some(search) = &self.search {
+            return search.next(|workers| self.ranking_cost_of(workers));
         }
         let Some((kept, _)) = &self.kept else { return Some(self.next) };
         [0, 1].into_iter().find_map(|side| {
@@ -235,7 +232,7 @@ impl Pair {
     }
 
     /// More of the workers that the broken limit depends on.
-    fn grown(&mut self, workers: Workers, broken: &Broken) -> Option<Workers> {
+    fn grown(&mut self, workers: Workers, broken: &BrokenLimit) -> Option<Workers> {
         let scarce = |side: usize| f64::from(workers[side]) / f64::from(self.about[side].max(1));
         let mut side = match broken.field {
             Field::SloTtft => 0,

@@ -14,8 +14,8 @@ use crate::units::Dollars;
 
 /// The limit missed by most, or a load that is not kept up with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "BrokenLimit"))]
-pub struct Broken {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BrokenLimit {
     /// `slo_ttft`, `slo_tpot`, `slo_e2e` or `slo_share`; the load's field if more arrives than is served.
     pub field: Field,
     /// The result, in seconds; a share of requests for `slo_share`, requests served per second for a load.
@@ -27,8 +27,8 @@ pub struct Broken {
 
 /// A configuration that serves the load; all figures are from its simulated run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Plan {
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Plan"))]
+pub struct DeploymentPlan {
     /// The fragment of a link to it.
     pub link: String,
     /// The same as a JSON scenario.
@@ -86,14 +86,14 @@ pub struct Plan {
     /// Whether `headroom` is a lower bound: more was not tried.
     pub headroom_is_least: bool,
     /// What breaks with one replica fewer; `None` if not simulated, or there is only one.
-    pub one_less: Option<Broken>,
+    pub one_less: Option<BrokenLimit>,
     /// Why it ranks behind the first; `None` for the first.
     pub drawback: Option<String>,
     /// Caveats: estimates, and what was not measured.
     pub issues: Vec<Issue>,
 }
 
-impl Plan {
+impl DeploymentPlan {
     /// Whether prompts are prefilled by separate workers.
     pub fn is_disaggregated(&self) -> bool {
         self.config.get(Field::PrefillWorkers.id()).is_some()
@@ -108,9 +108,9 @@ pub struct Found {
     pub issues: Vec<Issue>,
     pub replicas: u32,
     pub run: Run,
-    pub one_less: Option<Broken>,
+    pub one_less: Option<BrokenLimit>,
     /// What breaks with one prefill worker fewer.
-    pub worker_less: Option<Broken>,
+    pub worker_less: Option<BrokenLimit>,
     /// Load multiple, and whether it is a lower bound.
     pub headroom: Option<(f64, bool)>,
     pub bands: Option<Bands>,
@@ -122,7 +122,7 @@ impl Found {
     }
 
     pub fn ranked_by(&self) -> RankedBy {
-        RankedBy::of(self.setup.workload.load, self.setup.workload.slos)
+        RankedBy::of(&self.setup.workload)
     }
 
     /// What it is ranked by: its price, or that of the job.
@@ -199,13 +199,13 @@ impl Found {
     }
 
     /// The plan as shown, with `drawback` saying why it is not the first.
-    pub fn plan(&self, name: String, drawback: Option<String>) -> Plan {
+    pub fn plan(&self, name: String, drawback: Option<String>) -> DeploymentPlan {
         let link = Link::new(self.scenario());
         let metrics = &self.run.metrics;
         let hourly = self.ranking_cost().dollars();
         let per_million =
             |tokens_per_s: f64| Some(Dollars(hourly?).per_million(self.run.sustained(tokens_per_s))?.0);
-        Plan {
+        DeploymentPlan {
             link: link.encode(),
             config: link.to_json(),
             name,
@@ -244,11 +244,11 @@ impl Found {
 
 /// Chart data of a simulated plan, ranked or not.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
+pub struct SimulatedPlan {
     pub gpu: String,
     pub engine: String,
     pub weights: Dtype,
-    /// Output tokens per second of the whole run, as in [`Plan`].
+    /// Output tokens per second of the whole run, as in [`DeploymentPlan`].
     pub per_gpu: f64,
     /// `None` with one output token.
     pub per_user: Option<f64>,
@@ -258,7 +258,7 @@ pub struct Tried {
     pub e2e: f64,
 }
 
-impl Tried {
+impl SimulatedPlan {
     pub fn of(found: &Found) -> Self {
         let Found { setup, run, .. } = found;
         let output = run.metrics.output_per_s;

@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::estimate::{Estimate, Expected};
-use super::pair::Pair;
-use super::plan::{Broken, Found};
+use super::pair::PoolPair;
+use super::plan::{BrokenLimit, Found};
+use super::pool_search::MOST_OF_JOB;
 use super::probe::Slice;
 use super::ranking_cost::RankingCost;
 use super::task::Job;
-use super::walk::MOST_OF_JOB;
 use super::{Request, Search, bound, layouts, words};
 use crate::calibration::Factors;
 use crate::config::catalog::catalog;
 use crate::config::link::{POOLED, encode};
 use crate::config::{Field, Issue, Parallelism, Scenario, Setup, check};
-use crate::efficiency::{Ask, UNANSWERED};
+use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::Runner;
 use crate::units::{Dollars, Order, count};
 
@@ -33,7 +33,7 @@ const SLICES: u32 = 2000;
 
 /// A layout that prefills or decodes.
 #[derive(Debug, Clone)]
-pub(super) struct Half {
+pub(super) struct PoolLayout {
     pub scenario: Scenario,
     pub computes: bool,
     /// Number of such workers the load needs; `None` if the layout is refused, does not fit or is too slow.
@@ -49,11 +49,11 @@ pub(super) struct Half {
 #[derive(Debug, Default)]
 pub(super) struct Pools {
     pub begun: bool,
-    waiting: VecDeque<Half>,
-    halves: Vec<Half>,
+    waiting: VecDeque<PoolLayout>,
+    halves: Vec<PoolLayout>,
     /// The least cost of each pair, cheapest last.
     pairs: Vec<(RankingCost, usize, usize)>,
-    probes: VecDeque<Box<Pair>>,
+    probes: VecDeque<Box<PoolPair>>,
     /// Pairs that were simulated, and slices of them.
     tried: u32,
     slices: u32,
@@ -61,7 +61,7 @@ pub(super) struct Pools {
     cut: Option<RankingCost>,
     /// The cost of the best pair found.
     best: Option<RankingCost>,
-    pub missed: Option<(Arc<Found>, Broken)>,
+    pub missed: Option<(Arc<Found>, BrokenLimit)>,
     /// Why a pair could not be simulated.
     pub refused: Option<String>,
 }
@@ -74,7 +74,7 @@ impl Request {
 
     /// The layouts of either half: those of replicas and, for prefill, on the GPUs and with the degrees that the
     /// request names.
-    fn halves(&self) -> VecDeque<Half> {
+    fn halves(&self) -> VecDeque<PoolLayout> {
         let of_stages = |layout: &Scenario| layout.parallel.pp == 1 || !self.open.contains(&Field::Pp);
         let decode: Vec<Scenario> = self.layouts().into_iter().filter(of_stages).collect();
         let mut prefill = decode.clone();
@@ -95,18 +95,25 @@ impl Request {
         let mut known = BTreeSet::new();
         prefill.retain(|layout| known.insert(encode(layout)));
         let half = |computes| {
-            move |scenario| Half { scenario, computes, workers: None, per_token: 0.0, gpus: 0, dollars: None }
+            move |scenario| PoolLayout {
+                scenario,
+                computes,
+                workers: None,
+                per_token: 0.0,
+                gpus: 0,
+                dollars: None,
+            }
         };
         prefill.into_iter().map(half(true)).chain(decode.into_iter().map(half(false))).collect()
     }
 }
 
-impl Half {
+impl PoolLayout {
     /// Finds how many of these workers the load requires; if `exhaustive`, only whether one fits.
     ///
     /// # Errors
     /// As `ask`.
-    pub fn estimate(&mut self, exhaustive: bool, ask: Ask<'_>) -> Result<(), String> {
+    pub fn estimate(&mut self, exhaustive: bool, ask: AskModels<'_>) -> Result<(), String> {
         let whole = check(&self.scenario, catalog()).0;
         let Some(whole) = whole else { return Ok(()) };
         self.gpus = whole.parallel.gpus();
@@ -186,7 +193,7 @@ impl Search {
             }
             self.pools.tried += 1;
             let halves = [&self.pools.halves[prefill], &self.pools.halves[decode]];
-            if let Some(pair) = Pair::new(&self.request, halves, false) {
+            if let Some(pair) = PoolPair::new(&self.request, halves, false) {
                 self.counts.simulated += 1;
                 return Some(Job::Pair(Box::new(pair)));
             }
@@ -195,7 +202,7 @@ impl Search {
     }
 
     /// Without bounds: of all pairs, the one whose next workers cost least, until these cost more than the best found.
-    fn cheapest_of_all(&mut self) -> Option<Box<Pair>> {
+    fn cheapest_of_all(&mut self) -> Option<Box<PoolPair>> {
         let is_of_job = self.ranked_by().is_of_job();
         let Pools { probes, pairs, halves, best, slices, cut, tried, .. } = &mut self.pools;
         loop {
@@ -221,7 +228,7 @@ impl Search {
             }
             let (_, prefill, decode) = pairs.pop()?;
             *tried += 1;
-            if let Some(pair) = Pair::new(&self.request, [&halves[prefill], &halves[decode]], true) {
+            if let Some(pair) = PoolPair::new(&self.request, [&halves[prefill], &halves[decode]], true) {
                 self.counts.simulated += 1;
                 probes.push_back(Box::new(pair));
             }
@@ -262,7 +269,7 @@ impl Search {
         };
         // A job costs the same with any number of matching workers: its cost follows from their seconds.
         let of_job = self.ranked_by().is_of_job() && !self.exhaustive;
-        let least = |half: &Half| match half.workers {
+        let least = |half: &PoolLayout| match half.workers {
             _ if of_job => half.per_token,
             workers => f64::from(workers.map_or(1, |workers| workers.least)),
         };
@@ -279,11 +286,11 @@ impl Search {
         pairs
     }
 
-    pub(super) fn estimated(&mut self, halves: Vec<Half>) {
+    pub(super) fn estimated(&mut self, halves: Vec<PoolLayout>) {
         self.pools.halves.extend(halves.into_iter().filter(|half| half.workers.is_some()));
     }
 
-    pub(super) fn paired(&mut self, pair: Box<Pair>, slice: Slice) {
+    pub(super) fn paired(&mut self, pair: Box<PoolPair>, slice: Slice) {
         self.counts.runs += pair.runs - pair.runs_before;
         match slice {
             Slice::More => self.pools.probes.push_back(pair),

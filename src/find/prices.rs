@@ -14,12 +14,12 @@ use crate::config::{Field, Issue, json};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     pub dollars: f64,
-    pub basis: Basis,
+    pub basis: PriceBasis,
 }
 
 /// The basis of a price that replaces the catalog's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
+pub enum PriceBasis {
     Given,
     /// The catalog's price under a contract.
     Reserved,
@@ -44,9 +44,9 @@ impl Price {
     /// The source of the price in a few words.
     pub fn from(&self, gpu: &str) -> String {
         match self.basis {
-            Basis::Given => "given".into(),
-            Basis::Own => "own hardware".into(),
-            Basis::Reserved => {
+            PriceBasis::Given => "given".into(),
+            PriceBasis::Own => "own hardware".into(),
+            PriceBasis::Reserved => {
                 let list = prices();
                 let source = list.reserved_dollars_per_hour.get(gpu).and_then(|of| list.sources.get(&of.1));
                 format!("reserved: {}", source.map_or("", |source| &source.title))
@@ -99,7 +99,7 @@ fn one(gpu: &str, value: &Value, overhead: f64, issues: &mut Vec<Issue>) -> Opti
         value if value.is_number() || is_decimal(value) => {
             let (range, name) = (Field::Price.input().number?.range, format!("the price of {name}"));
             let dollars = number(Field::Prices, range, false, &name, value, issues)?;
-            Some(Price { dollars, basis: Basis::Given })
+            Some(Price { dollars, basis: PriceBasis::Given })
         }
         Value::Object(own) => self::own(gpu, own, overhead, issues),
         Value::String(terms) if terms == RESERVED => match reserved(gpu) {
@@ -122,7 +122,7 @@ fn wanted(value: &Value) -> String {
 
 fn reserved(gpu: &str) -> Option<Price> {
     let dollars = prices().reserved_dollars_per_hour.get(gpu)?.0?;
-    Some(Price { dollars, basis: Basis::Reserved })
+    Some(Price { dollars, basis: PriceBasis::Reserved })
 }
 
 /// Hourly cost of a bought GPU, used or not.
@@ -144,5 +144,5 @@ fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issu
     let dollars = purchase? / (years? * HOURS_A_YEAR)
         + watts? / 1000.0 * overhead * per_kwh?
         + per_month? * 12.0 / HOURS_A_YEAR;
-    Some(Price { dollars, basis: Basis::Own })
+    Some(Price { dollars, basis: PriceBasis::Own })
 }

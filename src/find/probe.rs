@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::bound::Bound;
 use super::estimate::Estimate;
-use super::plan::{Broken, Found, meets_limits};
+use super::plan::{BrokenLimit, Found, meets_limits};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
 use crate::calibration::KnownRun;
-use crate::config::{Field, Issue, Load, Scenario, Setup, Workload};
-use crate::efficiency::{Ask, UNANSWERED};
+use crate::config::{Field, Issue, Load, Scenario, Setup};
+use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
 
@@ -39,9 +39,9 @@ impl BoundedLayout {
 
     /// A bound on its plans with this many replicas. A job costs the same with any number that are always busy.
     pub fn ranking_cost_of(&self, replicas: u32) -> RankingCost {
-        let Workload { load, slos, osl, .. } = self.setup.workload;
-        match RankedBy::of(load, slos).is_of_job() {
-            true => RankingCost::of(&self.setup, 1).of_job(f64::from(osl) / self.bound.per_request),
+        let workload = &self.setup.workload;
+        match RankedBy::of(workload).is_of_job() {
+            true => RankingCost::of(&self.setup, 1).of_job(f64::from(workload.osl) / self.bound.per_request),
             false => RankingCost::of(&self.setup, replicas),
         }
     }
@@ -50,7 +50,7 @@ impl BoundedLayout {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn refine(&mut self, ask: Ask<'_>) -> Result<(), String> {
+    pub fn refine(&mut self, ask: AskModels<'_>) -> Result<(), String> {
         self.is_refined = true;
         let Some((estimate, rows)) = Estimate::new(&self.setup) else { return Ok(()) };
         let efficiencies = ask(&rows)?;
@@ -75,9 +75,9 @@ pub struct Probe {
     /// The smallest number known to meet them, with its run.
     high: Option<(u32, Run)>,
     /// The last number that missed them, and how.
-    missed: Option<(u32, Broken)>,
+    missed: Option<(u32, BrokenLimit)>,
     /// The run closest to the limits, with its replicas, if none meets them.
-    nearest: Option<((u32, Run), Broken)>,
+    nearest: Option<((u32, Run), BrokenLimit)>,
     /// Whether a lone request meets the limits, once known.
     pub alone: Option<bool>,
     /// Runs so far, and before the last slice.
@@ -98,7 +98,7 @@ pub enum Slice {
     More,
     Found(Box<Found>, Box<Runner>),
     /// No allowed number of replicas meets the limits; holds the closest run, if any.
-    Missed(Option<Box<(Found, Broken)>>),
+    Missed(Option<Box<(Found, BrokenLimit)>>),
     /// It cannot be planned or served.
     Refused(Issue),
 }
@@ -149,7 +149,7 @@ impl Probe {
     ///
     /// # Errors
     /// If the models fail.
-    pub fn step(&mut self, ask: Ask<'_>) -> Result<Slice, String> {
+    pub fn step(&mut self, ask: AskModels<'_>) -> Result<Slice, String> {
         self.runs_before = self.runs;
         let Some(known) = &self.runner else {
             return match plan(&self.layout.setup) {
@@ -246,7 +246,7 @@ impl Probe {
         Slice::Missed(nearest.map(found))
     }
 
-    fn found(&self, replicas: u32, run: Run, one_less: Option<Broken>) -> Found {
+    fn found(&self, replicas: u32, run: Run, one_less: Option<BrokenLimit>) -> Found {
         let BoundedLayout { scenario, setup, issues, .. } = self.layout.clone();
         let found = Found {
             scenario,

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::plan::{Found, Tried};
+use super::plan::{Found, SimulatedPlan};
 use super::probe::BoundedLayout;
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::search::Phase;
@@ -34,8 +34,7 @@ impl Reason {
 
 impl Search {
     pub(super) fn ranked_by(&self) -> RankedBy {
-        let workload = &self.request.base.workload;
-        RankedBy::of(workload.load, workload.slos)
+        RankedBy::of(&self.request.base.workload)
     }
 
     /// Whether a plan of this layout no better than `ranking_cost` would not be shown. Ties with the last plan shown are
@@ -92,7 +91,7 @@ impl Search {
 
     /// Adds a plan.
     pub(super) fn keep(&mut self, found: Found, runner: Arc<Runner>) {
-        self.tried.push(Tried::of(&found));
+        self.tried.push(SimulatedPlan::of(&found));
         let at = self.found.partition_point(|(known, _)| known.order(&found).is_le());
         self.found.insert(at, (Arc::new(found), runner));
         self.forget();

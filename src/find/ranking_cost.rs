@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::plan::Plan;
-use crate::config::{Load, Setup, Slos};
+use super::plan::DeploymentPlan;
+use crate::config::{Load, Setup, Workload};
 
 /// A cost that plans are compared by; those without a known price come last, by number of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,11 +72,11 @@ pub enum RankedBy {
 }
 
 impl RankedBy {
-    pub fn of(load: Load, slos: Slos) -> Self {
-        let is_job = match load {
+    pub fn of(workload: &Workload) -> Self {
+        let is_job = match workload.load {
             // However soon it must be done.
             Load::Offline(_) => true,
-            Load::Burst(_) => slos.limits().next().is_none(),
+            Load::Burst(_) => workload.slos.limits().next().is_none(),
             _ => false,
         };
         if is_job { Self::DollarsPerMillionOutput } else { Self::DollarsPerHour }
@@ -92,7 +92,7 @@ impl RankedBy {
     }
 
     /// The rank of a plan.
-    pub fn rank_of(self, plan: &Plan) -> RankingCost {
+    pub fn rank_of(self, plan: &DeploymentPlan) -> RankingCost {
         let ranking_cost =
             plan.dollars_per_hour.map_or(RankingCost::Gpus(f64::from(plan.gpus)), RankingCost::Dollars);
         self.rank(ranking_cost, plan.sustained_output_per_s)

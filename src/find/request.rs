@@ -267,7 +267,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Batch, text));
     }
     if base.workload.slos.limits().next().is_none() {
-        let text = match RankedBy::of(base.workload.load, base.workload.slos).is_of_job() {
+        let text = match RankedBy::of(&base.workload).is_of_job() {
             true => {
                 "without a deadline (`slo_e2e`), plans are ranked by what the whole job costs, however long it takes"
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::plan::Found;
 use super::probe::{BoundedLayout, Probe, Slice};
 use super::search::Phase;
-use super::task::{Done, Outcome, Screened};
+use super::task::{Done, Screened, TaskOutcome};
 use super::{Search, words};
 use crate::serving::run::Runner;
 
@@ -15,21 +15,21 @@ impl Search {
     pub fn take(&mut self, Done(outcome): Done) {
         self.out = self.out.saturating_sub(1);
         match outcome {
-            Outcome::Screened(all) => {
+            TaskOutcome::Screened(all) => {
                 self.screening = self.screening.saturating_sub(1);
                 all.into_iter().for_each(|one| self.screened(one));
                 if self.screening == 0 {
                     self.sort();
                 }
             }
-            Outcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
-            Outcome::Observed(own, issues) => (self.own, self.of_runs) = (Some(own), issues),
-            Outcome::Probed(probe, slice) => self.probed(probe, slice),
-            Outcome::Estimated(halves) => self.estimated(halves),
-            Outcome::Paired(pair, slice) => self.paired(pair, slice),
+            TaskOutcome::Refined(layouts) => layouts.into_iter().for_each(|layout| self.refined(layout)),
+            TaskOutcome::Observed(own, issues) => (self.own, self.of_runs) = (Some(own), issues),
+            TaskOutcome::Probed(probe, slice) => self.probed(probe, slice),
+            TaskOutcome::Estimated(halves) => self.estimated(halves),
+            TaskOutcome::Paired(pair, slice) => self.paired(pair, slice),
             // The best plan is known first.
-            Outcome::Headroom(loaded, Continue(())) => self.loaded.push_front(loaded),
-            Outcome::Headroom(loaded, Break(headroom)) => {
+            TaskOutcome::Headroom(loaded, Continue(())) => self.loaded.push_front(loaded),
+            TaskOutcome::Headroom(loaded, Break(headroom)) => {
                 let same = |(found, _): &&mut (Arc<Found>, Arc<Runner>)| Arc::ptr_eq(found, &loaded.found);
                 if let Some((found, _)) = self.found.iter_mut().find(same) {
                     let (bands, one_less) = (loaded.bands, loaded.one_less);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::answer::Counts;
 use super::early::spread;
 use super::headroom::Headroom;
-use super::plan::{Broken, Found, Tried};
+use super::plan::{BrokenLimit, Found, SimulatedPlan};
 use super::pools::Pools;
 use super::probe::{BoundedLayout, Probe};
 use super::ranking::Reason;
@@ -14,7 +14,7 @@ use super::task::{Job, Loaded, Task};
 use super::{Fleet, Request};
 use crate::calibration::KnownRun;
 use crate::config::{Issue, Scenario};
-use crate::efficiency::Ask;
+use crate::efficiency::AskModels;
 use crate::serving::run::Runner;
 use crate::units::Order;
 
@@ -43,7 +43,7 @@ pub struct Search {
     pub(super) found: Vec<(Arc<Found>, Arc<Runner>)>,
     pub(super) loaded: VecDeque<Box<Loaded>>,
     /// Every plan found, shown or not.
-    pub(super) tried: Vec<Tried>,
+    pub(super) tried: Vec<SimulatedPlan>,
     /// Tasks in flight, and how many of them check layouts.
     pub(super) out: usize,
     pub(super) screening: usize,
@@ -53,7 +53,7 @@ pub struct Search {
     /// Per GPU, the reason closest to a plan.
     pub(super) reasons: BTreeMap<String, Reason>,
     /// The closest miss.
-    pub(super) missed: Option<(Arc<Found>, Broken)>,
+    pub(super) missed: Option<(Arc<Found>, BrokenLimit)>,
     /// Layouts excluded only by the fleet, and those excluded by physics.
     pub(super) beyond: Layouts,
     pub(super) slow: Layouts,
@@ -121,7 +121,7 @@ impl Search {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn step(&mut self, ask: Ask<'_>) -> Result<bool, String> {
+    pub fn step(&mut self, ask: AskModels<'_>) -> Result<bool, String> {
         if let Some(task) = self.next_task() {
             let done = task.run(ask)?;
             self.take(done);
@@ -308,7 +308,7 @@ impl Search {
     }
 
     /// Every plan found so far, in order of discovery.
-    pub fn tried(&self) -> &[Tried] {
+    pub fn tried(&self) -> &[SimulatedPlan] {
         &self.tried
     }
 

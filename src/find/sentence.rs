@@ -16,7 +16,7 @@ mod words;
 use crate::config::link::{Find, Link};
 use crate::config::{Field, Issue, Slos, excerpt};
 use parsed::Parsed;
-use words::{SEPARATORS, Unit, Words, whole_numbers};
+use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
 const FILLERS: [&str; 49] = [
@@ -116,8 +116,13 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
 
 /// A word for a load, whatever its amount: `many users`.
 fn is_of_load(word: &str) -> bool {
-    let unit = Unit::of(&word.to_lowercase());
-    matches!(unit, Some(Unit::Requests(_) | Unit::SessionRate(_) | Unit::Clients | Unit::Sessions))
+    let unit = AmountUnit::of(&word.to_lowercase());
+    matches!(
+        unit,
+        Some(
+            AmountUnit::Requests(_) | AmountUnit::SessionRate(_) | AmountUnit::Clients | AmountUnit::Sessions
+        )
+    )
 }
 
 fn quoted(phrases: &[String]) -> String {
@@ -206,7 +211,7 @@ mod tests {
             ("1000 daily users each 20 requests/day", "not `1000 daily users`"),
             ("20 rps, 5.5 clients", "`5.5 clients`"),
             ("20 rps on h101", "`h101`"),
-            // Two machines have more than two GPUs.
+            // Two nodes have more than two GPUs.
             ("20 rps on 2 p5.48xlarge", "not understood: `2`"),
             ("peak 20 rps avg 5 rps, TTFT 1 s", "`20 rps` and `5 rps` are two loads"),
             ("10 req/s, 5 clients", "`10 req/s` and `5 clients` are two loads"),

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::capacity::{Capacity, Day, HOURS, Hour, Most, Question};
-use super::{Answer, Fleet, Plan, Request, Search};
+use super::capacity::{Capacity, Day, HOURS, Hour, LargestLoad, Question};
+use super::{Answer, DeploymentPlan, Fleet, Request, Search};
 use crate::config::link::Link;
 use crate::config::{Field, Load, Scenario};
 use crate::units::Order;
@@ -26,7 +26,7 @@ enum Stage {
     /// The peak of a day.
     Peak(Vec<f64>),
     /// The hours of the day, one plan after the other: the rates whose replicas are known, and the rate being tried.
-    Hours { rates: Vec<f64>, plans: VecDeque<(Plan, Scenario)>, known: Vec<(f64, u32)>, rate: f64 },
+    Hours { rates: Vec<f64>, plans: VecDeque<(DeploymentPlan, Scenario)>, known: Vec<(f64, u32)>, rate: f64 },
 }
 
 /// Relative precision of the maximum load.
@@ -69,7 +69,7 @@ impl Survey {
             Stage::Most { size, meets, breaks, load } => {
                 *(if answer.plans.is_empty() { &mut *breaks } else { &mut *meets }) = Some(*load);
                 let (size, known) = (*size, (*meets, *breaks));
-                self.capacity.most = meets.map(|load| Most { field: size, load, breaks_at: *breaks });
+                self.capacity.most = meets.map(|load| LargestLoad { field: size, load, breaks_at: *breaks });
                 if let Some(next) = load_after(known, Load::of(size, 1.0).is_rate()) {
                     *load = next;
                     return Some(Search::new(at(&self.request, Load::of(size, next), 1)));
@@ -81,7 +81,7 @@ impl Survey {
             Stage::Peak(rates) => {
                 // How replicas follow the rates is only known for replicas that do both prefill and decode.
                 let shown = answer.plans.iter().take(self.request.plans);
-                let read = |plan: &Plan| Some((plan.clone(), Link::read(&plan.link).0?.scenario));
+                let read = |plan: &DeploymentPlan| Some((plan.clone(), Link::read(&plan.link).0?.scenario));
                 let plans: VecDeque<_> = shown.filter_map(read).filter(|plan| !plan.1.has_pools()).collect();
                 let rates = std::mem::take(rates);
                 self.capacity.answer = answer;
@@ -172,7 +172,7 @@ fn rounded(load: f64) -> f64 {
     format!("{load:.3e}").parse().unwrap_or(load)
 }
 
-fn day(rates: &[f64], plan: &Plan, known: &[(f64, u32)]) -> Day {
+fn day(rates: &[f64], plan: &DeploymentPlan, known: &[(f64, u32)]) -> Day {
     let each = plan.gpus / plan.replicas.max(1);
     let of = |rate: &f64| known.iter().find(|(other, _)| is_same(*other, *rate)).map_or(0, |known| known.1);
     let replicas: Vec<u32> = rates.iter().map(of).collect();

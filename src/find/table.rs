@@ -1,7 +1,7 @@
 //! An answer as a plain text table.
 
 use super::answer::Answer;
-use super::plan::Plan;
+use super::plan::DeploymentPlan;
 use crate::units::{Dollars, Seconds, cents, count, fixed, judged, percent};
 
 const HEAD: [&str; 9] =
@@ -13,12 +13,12 @@ impl Answer {
     /// One line per plan, followed by GPUs without one. TTFT and TPOT are means.
     pub fn to_table(&self) -> String {
         let plans = self.plans.iter().chain(self.nearest.iter().map(|nearest| &nearest.plan));
-        let plans: Vec<&Plan> = plans.collect();
+        let plans: Vec<&DeploymentPlan> = plans.collect();
         let mut head = HEAD;
         if plans.iter().any(|plan| plan.job_seconds.is_some()) {
             [head[3], head[4]] = OF_JOB;
         }
-        let cost = |of: fn(&Plan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
+        let cost = |of: fn(&DeploymentPlan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
         let places = [cost(|plan| plan.dollars_per_hour), cost(|plan| plan.dollars_per_million_output)];
         let rows: Vec<[String; 9]> = plans.iter().map(|plan| row(plan, places)).collect();
         let mut lines = Vec::new();
@@ -47,7 +47,7 @@ pub fn in_columns<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Ve
 }
 
 /// `places`: decimals of the price by the hour, and of that of a million tokens.
-fn row(plan: &Plan, places: [usize; 2]) -> [String; 9] {
+fn row(plan: &DeploymentPlan, places: [usize; 2]) -> [String; 9] {
     let none = || "–".to_owned();
     let money = |dollars: Option<f64>, places| dollars.map_or_else(none, |dollars| fixed(dollars, places));
     let time = |seconds: f64| Seconds(seconds).print().to_string();

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use super::bound::{Bound, lacks};
 use super::headroom::Headroom;
-use super::pair::Pair;
-use super::plan::{Broken, Found, meets_limits};
-use super::pools::Half;
+use super::pair::PoolPair;
+use super::plan::{BrokenLimit, Found, meets_limits};
+use super::pools::PoolLayout;
 use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::{Field, Issue, Scenario, Setup, check};
-use crate::efficiency::Ask;
+use crate::efficiency::AskModels;
 use crate::serving::run::{Bands, OwnRuns, Runner};
 use crate::units::count;
 
@@ -28,23 +28,23 @@ pub(super) enum Job {
     Refine(Vec<BoundedLayout>),
     Observe(Arc<Request>),
     Probe(Box<Probe>),
-    Estimate(Vec<Half>, bool),
-    Pair(Box<Pair>),
+    Estimate(Vec<PoolLayout>, bool),
+    Pair(Box<PoolPair>),
     Headroom(Box<Loaded>),
 }
 
 /// The result of a task.
 #[derive(Debug)]
-pub struct Done(pub(super) Outcome);
+pub struct Done(pub(super) TaskOutcome);
 
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum TaskOutcome {
     Screened(Vec<Screened>),
     Refined(Vec<BoundedLayout>),
     Observed(Arc<[KnownRun]>, Vec<Issue>),
     Probed(Box<Probe>, Slice),
-    Estimated(Vec<Half>),
-    Paired(Box<Pair>, Slice),
+    Estimated(Vec<PoolLayout>),
+    Paired(Box<PoolPair>, Slice),
     Headroom(Box<Loaded>, ControlFlow<Option<(f64, bool)>>),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Loaded {
     pub headroom: Headroom,
     pub bands: Option<Bands>,
     /// What breaks with one replica fewer.
-    pub one_less: Option<Broken>,
+    pub one_less: Option<BrokenLimit>,
 }
 
 impl Loaded {
@@ -91,42 +91,42 @@ impl Task {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn run(self, ask: Ask<'_>) -> Result<Done, String> {
+    pub fn run(self, ask: AskModels<'_>) -> Result<Done, String> {
         Ok(Done(match self.0 {
             Job::Screen(request, scenarios, exhaustive) => {
                 let one = |scenario| screened(&request, scenario, exhaustive);
-                Outcome::Screened(scenarios.into_iter().map(one).collect())
+                TaskOutcome::Screened(scenarios.into_iter().map(one).collect())
             }
             Job::Refine(mut layouts) => {
                 for layout in &mut layouts {
                     layout.refine(ask)?;
                 }
-                Outcome::Refined(layouts)
+                TaskOutcome::Refined(layouts)
             }
             Job::Observe(request) => {
                 let (own, issues) = OwnRuns::default().of(&request.runs, ask)?;
-                Outcome::Observed(own, issues)
+                TaskOutcome::Observed(own, issues)
             }
             Job::Probe(mut probe) => {
                 let slice = probe.step(ask)?;
-                Outcome::Probed(probe, slice)
+                TaskOutcome::Probed(probe, slice)
             }
             Job::Estimate(mut halves, exhaustive) => {
                 for half in &mut halves {
                     half.estimate(exhaustive, ask)?;
                 }
-                Outcome::Estimated(halves)
+                TaskOutcome::Estimated(halves)
             }
             Job::Pair(mut pair) => {
                 let slice = pair.step(ask)?;
-                Outcome::Paired(pair, slice)
+                TaskOutcome::Paired(pair, slice)
             }
             Job::Headroom(mut loaded) => {
                 let known = loaded.headroom.step(&loaded.found, &loaded.runner);
                 if known.is_break() {
                     loaded.complete();
                 }
-                Outcome::Headroom(loaded, known)
+                TaskOutcome::Headroom(loaded, known)
             }
         }))
     }
@@ -175,7 +175,7 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         let name = words::name(&setup, 1);
         let mut text = format!("does not fit: {name} lacks {} on each GPU", lacks.print());
         if request.stays_within(&setup) {
-            text += ". Pipelines over several machines were not tried, since network communication was not measured: \
+            text += ". Pipelines over several nodes were not tried, since network communication was not measured: \
                      name both TP and PP to try them";
         }
         return Screened::TooLarge { gpu, lacks: lacks.0, text };

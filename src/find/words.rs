@@ -1,6 +1,6 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
-use super::plan::{Broken, Found, share};
+use super::plan::{BrokenLimit, Found, share};
 use super::ranking_cost::RankingCost;
 use crate::config::{Field, Load, Setup, Slos};
 use crate::serving::run::Run;
@@ -39,14 +39,14 @@ fn degrees(setup: &Setup) -> String {
 }
 
 /// What a run misses by most.
-pub fn broken(run: &Run, load: Load) -> Broken {
+pub fn broken(run: &Run, load: Load) -> BrokenLimit {
     if let Some(saturation) = run.saturation {
         // The load that was requested, not the one that arrived in this run.
         let required = matches!(load, Load::Rate(_) | Load::ConstantRate(_)).then_some(run.load);
         let (served, offered) = (saturation.served_per_s, required.unwrap_or(saturation.offered_per_s));
         // A trial ends long before its queue shows how many requests can be served.
         let text = format!("{} requests/s arrive, more than can be served", count(offered));
-        return Broken { field: load.size(), at: served, limit: offered, text };
+        return BrokenLimit { field: load.size(), at: served, limit: offered, text };
     }
     let [all, each] = run.required;
     let wanted = all.max(each);
@@ -62,31 +62,31 @@ pub fn broken(run: &Run, load: Load) -> Broken {
                 let [share, wanted] = percents(kept.share, wanted);
                 format!("{name} is within {required} for {share} of requests; it must be for {wanted}")
             };
-            Broken { field: kept.field, at: kept.at, limit: kept.limit, text }
+            BrokenLimit { field: kept.field, at: kept.at, limit: kept.limit, text }
         }
         None => {
             let at = share(run).unwrap_or(0.0);
             let [share, wanted] = percents(at, all);
             let text = format!("{share} of requests meet all limits; {wanted} must");
-            Broken { field: Field::SloShare, at, limit: all, text }
+            BrokenLimit { field: Field::SloShare, at, limit: all, text }
         }
     }
 }
 
 /// The same for a run of one request at a time.
-pub fn broken_alone(run: &Run, load: Load) -> Broken {
+pub fn broken_alone(run: &Run, load: Load) -> BrokenLimit {
     let broken = broken(run, load);
-    Broken { text: format!("even with one request at a time, {}", broken.text), ..broken }
+    BrokenLimit { text: format!("even with one request at a time, {}", broken.text), ..broken }
 }
 
 /// The same for a run with its capacity.
-pub fn overloaded(broken: Broken) -> Broken {
+pub fn overloaded(broken: BrokenLimit) -> BrokenLimit {
     let [arriving, served] = [broken.limit, broken.at].map(count);
     let text = match arriving == served {
         true => format!("{arriving} requests/s arrive, as many as can be served"),
         false => format!("{arriving} requests/s arrive, but only {served} can be served"),
     };
-    Broken { text, ..broken }
+    BrokenLimit { text, ..broken }
 }
 
 /// Two different shares, with enough decimals to distinguish them: `98.997 %` and `99.000 %`.
@@ -103,7 +103,7 @@ fn percents(one: f64, other: f64) -> [Printed; 2] {
 const MOST_DECIMALS: usize = 6;
 
 /// How far off it is: 2 is twice the limit.
-pub fn excess(broken: &Broken) -> f64 {
+pub fn excess(broken: &BrokenLimit) -> f64 {
     match broken.field {
         Field::SloTtft | Field::SloTpot | Field::SloE2e => broken.at / broken.limit,
         // Growing queues exceed any limit.
@@ -115,7 +115,7 @@ pub fn excess(broken: &Broken) -> f64 {
 const FAR: f64 = 1e6;
 
 /// Keeps a miss if it is closer than the one known.
-pub fn keep_nearest<T>(known: &mut Option<(T, Broken)>, one: T, broken: Broken) {
+pub fn keep_nearest<T>(known: &mut Option<(T, BrokenLimit)>, one: T, broken: BrokenLimit) {
     if known.as_ref().is_none_or(|(_, known)| excess(&broken) < excess(known)) {
         *known = Some((one, broken));
     }

@@ -4,9 +4,7 @@
 use super::{Count, Kernel};
 use crate::config::catalog::physics;
 use crate::config::{Engine, Gpu, MissingFigure};
-use crate::units::{Bytes, Flops, Seconds};
-
-const F32_BYTES: f64 = 4.0;
+use crate::units::{Bytes, F32_BYTES, Flops, Seconds};
 
 /// `C[m,n] = A[m,k] B[k,n]` with every operand in FP32, B the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -21,7 +21,7 @@ pub mod reference;
 mod sequences;
 
 /// Bytes per activation element: kernels exchange BF16; FP8 and FP4 kernels quantise it on the fly.
-pub const ACTIVATION_BYTES: f64 = 2.0;
+pub const ACTIVATION_BYTES: f64 = crate::units::BF16_BYTES;
 
 pub use attention::Attention;
 pub use collective::Collective;
@@ -34,7 +34,7 @@ pub use latent::{
 };
 pub use linear::{CausalConv, DeltaRule, Scan};
 pub use moe::{ExpertLoad, Moe, MoePart, Pool, Routing};
-pub use registry::{Added, CallPoint, FamilySpec, Kernel, Launch, Schema, Served};
+pub use registry::{Added, CallPoint, FamilySpec, Kernel, Launch, Schema, ServedVector, parsed};
 pub use sequences::{Phase, Sequences, number, tokens};
 
 calls!(

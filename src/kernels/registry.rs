@@ -1,5 +1,7 @@
 //! The interface of all calls and of all families with a model; the list of them is in `mod.rs`.
 
+use std::str::FromStr;
+
 use serde::Serialize;
 
 use super::features::{self, DeviceSpec};
@@ -36,7 +38,7 @@ pub trait Kernel {
     /// The kernel behind a name in the measured tables of the call's family, launched by `engine` on `arch`; `None` if
     /// it has no learned model.
     fn named(&self, name: &str, _engine: Option<&Engine>, _arch: Arch) -> Option<KernelId> {
-        self.family()?.kernel(name)
+        (self.family()?.spec().kernel)(name)
     }
 
     /// The feature vector of the call with this launch; `None` if the kernel has no learned model or there is
@@ -123,7 +125,7 @@ impl<'a> Launch<'a> {
 
 /// What a model is asked for a served call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Served {
+pub struct ServedVector {
     pub vector: Vec<f32>,
     /// What cached tokens add, if the vector is of the call without them.
     pub added: Option<Added>,
@@ -160,12 +162,19 @@ pub struct Schema {
     pub identity_from: usize,
 }
 
-/// A family's description of its vectors.
+/// A family's description of its vectors and kernels.
 #[derive(Debug, Clone, Copy)]
 pub struct FamilySpec {
     pub version: u32,
     /// Names of the columns before the GPU identity columns.
     pub columns: fn() -> Vec<&'static str>,
+    /// The kernel behind a name in the family's measured tables.
+    pub kernel: fn(&str) -> Option<KernelId>,
+}
+
+/// The kernel of this type with a name.
+pub fn parsed<K: FromStr + Into<KernelId>>(name: &str) -> Option<KernelId> {
+    name.parse().ok().map(K::into)
 }
 
 /// Lists the calls of all families.
@@ -222,19 +231,6 @@ impl Family {
         Schema { family: self, version, names, identity_from }
     }
 
-    /// The kernel behind a name in the family's measured tables; GEMMs have none there.
-    fn kernel(self, name: &str) -> Option<KernelId> {
-        match self {
-            Self::Gemm => None,
-            Self::AttentionPrefill | Self::AttentionDecode => name.parse().ok().map(KernelId::Attention),
-            Self::Elementwise => name.parse().ok().map(KernelId::Elementwise),
-            Self::Moe => name.parse().ok().map(KernelId::Experts),
-            Self::Mla | Self::MlaModule | Self::DsaModule => name.parse().ok().map(KernelId::Latent),
-            Self::MlaBmm => name.parse().ok().map(KernelId::Bmm),
-            Self::LinearAttention => name.parse().ok().map(KernelId::Linear),
-        }
-    }
-
     /// GPUs whose measurements trained the model; the identity columns are filled for these.
     pub fn trained_on(self) -> &'static [&'static str] {
         TRAINED_ON.iter().find(|(family, _)| *family == self.id()).map_or(&[], |(_, gpus)| gpus)
@@ -243,15 +239,15 @@ impl Family {
 
 impl Op {
     /// The vector of the call as `engine` launches it by default on `gpu`; `None` if no model covers it.
-    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Served>, MissingFigure> {
+    pub fn served_vector(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<ServedVector>, MissingFigure> {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
         let Some((alone, time)) = self.without_cache(&launch)? else {
-            return Ok(self.vector(&launch)?.map(|vector| Served { vector, added: None }));
+            return Ok(self.vector(&launch)?.map(|vector| ServedVector { vector, added: None }));
         };
         let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu));
         let added = Added { whole: whole?, alone: ideal?, time };
-        Ok(alone.vector(&launch)?.map(|vector| Served { vector, added: Some(added) }))
+        Ok(alone.vector(&launch)?.map(|vector| ServedVector { vector, added: Some(added) }))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::units::{Dollars, Seconds, count};
 
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
-use super::plan::{Offline, Plan, Served, Steps};
+use super::plan::{LoadPlan, Offline, Plan, Steps};
 use super::replica::frontend;
 use super::report::{Basis, Headline, PassReport, Report};
 use super::run::{Power, Run, Runner};
@@ -140,7 +140,7 @@ impl Finisher<'_> {
         Some(Report { headline: Some(headline), passes, ..report })
     }
 
-    fn served(&self, served: &Served, runner: &Runner, mut report: Report) -> Option<Report> {
+    fn served(&self, served: &LoadPlan, runner: &Runner, mut report: Report) -> Option<Report> {
         report.passes.push(self.pass_of(self.setup().computing(), &served.prompt, Phase::Prefill)?);
         let run = runner.calibrated(self.setup().workload.load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));

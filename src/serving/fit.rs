@@ -294,14 +294,14 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
     if fits_in(Dtype::Fp8)? {
         return Ok("FP8 weights fit.".into());
     }
-    // Pipeline stages exchange little, so they suit several machines if one is too small.
+    // Pipeline stages exchange little, so they suit several nodes if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > now.pp && pp <= setup.model.layers()) {
         let trial = with(&|trial| trial.parallel.pp = pp);
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
         if joined && fits(&trial)? {
             return Ok(match trial.nodes() {
                 1 => format!("PP {pp} fits."),
-                machines => format!("PP {pp} fits, over {machines} machines."),
+                nodes => format!("PP {pp} fits, over {nodes} nodes."),
             });
         }
     }

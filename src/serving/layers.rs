@@ -10,7 +10,7 @@ use super::step;
 
 /// A kind of layer in one pass.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Layer {
+pub struct LayerKernels {
     pub of: Blocks,
     /// Its calls in order.
     pub calls: Vec<LayerCall>,
@@ -29,7 +29,7 @@ pub struct LayerCall {
 }
 
 /// The kinds of layers of the model in `pass` of the report of `plan`.
-pub fn layers(plan: &Plan, pass: &PassReport) -> Vec<Layer> {
+pub fn layers(plan: &Plan, pass: &PassReport) -> Vec<LayerKernels> {
     let Some((setup, planned)) = plan.step_of(pass) else { return Vec::new() };
     let kinds = step::layers(setup, &planned.batch);
     let layer = |(of, calls): (&Blocks, Vec<Call>)| {
@@ -49,7 +49,7 @@ pub fn layers(plan: &Plan, pass: &PassReport) -> Vec<Layer> {
                 time: pass.kernels[line].time * call.count as f64,
             })
         };
-        Layer { of: of.clone(), calls: calls.into_iter().filter_map(call).collect() }
+        LayerKernels { of: of.clone(), calls: calls.into_iter().filter_map(call).collect() }
     };
     setup.model.blocks.iter().zip(kinds).map(layer).collect()
 }

@@ -7,13 +7,10 @@ use crate::config::model::{
 };
 use crate::config::{Budget, Dtype, MemoryShareOf, MissingFigure, Setup, StateCopies, Support};
 use crate::kernels::latent::INDEX_SCALE_BYTES;
-use crate::units::{Bytes, GIB, MIB};
+use crate::units::{BF16_BYTES, Bytes, F32_BYTES, GIB, MIB};
 
 use super::fit::Demand;
 use super::report::Memory;
-
-const BF16_BYTES: f64 = 2.0;
-const F32_BYTES: f64 = 4.0;
 
 /// Memory of `setup` under `demand`, by part.
 pub fn memory(setup: &Setup, demand: &Demand) -> Result<Memory, MissingFigure> {

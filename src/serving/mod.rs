@@ -17,6 +17,6 @@ pub mod table;
 
 pub use elsewhere::{Alternative, elsewhere};
 pub use finish::{answer, finish, runner};
-pub use layers::{Layer, LayerCall, layers};
+pub use layers::{LayerCall, LayerKernels, layers};
 pub use plan::{Plan, memory_of, plan, plan_among};
 pub use report::Report;

@@ -58,7 +58,7 @@ impl Plan {
 #[derive(Debug, Clone)]
 pub(super) enum Steps {
     Offline(Offline),
-    Served(Box<Served>),
+    Served(Box<LoadPlan>),
 }
 
 /// One pass over all prompts, then decode steps at sampled positions `(step, plan)`.
@@ -72,7 +72,7 @@ pub(super) struct Offline {
 
 /// A run of the load, and the steps that may be broken down.
 #[derive(Debug, Clone)]
-pub(super) struct Served {
+pub(super) struct LoadPlan {
     pub run: RunPlan,
     /// One prompt (or its first chunk) alone.
     pub prompt: PlannedStep,
@@ -141,7 +141,7 @@ fn steps(
             }
             let prompt = prompt_alone(setup.computing(), &mut rows)?;
             let decode = decode_steps(setup, running, &mut rows)?;
-            Some(Steps::Served(Box::new(Served { run, prompt, decode })))
+            Some(Steps::Served(Box::new(LoadPlan { run, prompt, decode })))
         }
     };
     Ok((Plan { setup: setup.clone(), memory, of_prefill, issues, steps }, rows))

@@ -3,7 +3,7 @@
 use super::metric::{self, Metric, change};
 use super::words::named;
 use super::{Block, Row, Span, Study, edit};
-use crate::calibration::{ConfigPoint, Observed, PerFactor, Source, shipped};
+use crate::calibration::{ConfigPoint, ErrorSource, Observed, PerFactor, shipped};
 use crate::config::link::encode;
 use crate::config::model::Model;
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog};
@@ -26,7 +26,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     let mut blocks = vec![Block::text(support(calibrated))];
     blocks.extend(doubts(study, calibrated));
-    blocks.extend(nearest(study, &calibrated.comparand.point));
+    blocks.extend(nearest(study, &calibrated.rank_input.point));
     blocks
 }
 
@@ -59,8 +59,8 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
     let figure = |metric: &Metric| Some((metric.name, metric.figure(study.own())?));
     let known: Vec<_> = METRICS.iter().filter_map(figure).collect();
     let responses: Vec<PerFactor> = known.iter().map(|(_, figure)| figure.response).collect();
-    let variances = calibration.variance_by_source(&calibrated.comparand.point, own, &responses);
-    let columns: Vec<[f64; 1 + Source::ALL.len()]> = known
+    let variances = calibration.variance_by_source(&calibrated.rank_input.point, own, &responses);
+    let columns: Vec<[f64; 1 + ErrorSource::ALL.len()]> = known
         .iter()
         .zip(variances)
         .map(|((_, figure), by)| {
@@ -69,7 +69,8 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
             [model, version, build, load, figure.noise / all]
         })
         .collect();
-    let names = Source::ALL.iter().map(|source| source_name(*source)).chain(["Repeats of one configuration"]);
+    let names =
+        ErrorSource::ALL.iter().map(|source| source_name(*source)).chain(["Repeats of one configuration"]);
     let rows = names.enumerate().map(|(row, name)| {
         let cells = columns.iter().map(|column| percent(column[row]).to_string());
         Row::texts(std::iter::once(name.to_owned()).chain(cells))
@@ -80,12 +81,12 @@ fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
     (!known.is_empty()).then(|| table.called("doubts"))
 }
 
-fn source_name(source: Source) -> &'static str {
+fn source_name(source: ErrorSource) -> &'static str {
     match source {
-        Source::Model => "How the engine runs this kind of model",
-        Source::Version => "The engine's version",
-        Source::Build => "This GPU, format and version together",
-        Source::Load => "Distance to the measured GPUs, loads and lengths",
+        ErrorSource::Model => "How the engine runs this kind of model",
+        ErrorSource::Version => "The engine's version",
+        ErrorSource::Build => "This GPU, format and version together",
+        ErrorSource::Load => "Distance to the measured GPUs, loads and lengths",
     }
 }
 
@@ -119,8 +120,12 @@ fn described(point: &ConfigPoint) -> [String; 3] {
     let layout = degrees.iter().filter(|(_, degree)| *degree > 1.0);
     let layout: Vec<String> = layout.map(|(name, degree)| format!("{name} {}", count(*degree))).collect();
     let [running, prompt, output] = [point.in_flight, point.prompt, point.output].map(|of| count(of.round()));
+    let version = match &*point.version {
+        "" => ", version not recorded".to_owned(),
+        known => format!(" {known}"),
+    };
     [
-        format!("{engine} {}", point.version),
+        format!("{engine}{version}"),
         if layout.is_empty() { "one GPU".into() } else { layout.join(", ") },
         format!("{running} at once, {prompt} in, {output} out"),
     ]

@@ -1,7 +1,7 @@
 //! Where the time of a prefill step and of a decode step goes.
 
 use super::{Block, Row, Study, refused};
-use crate::chart::{Bar, Bars, Hues, Unit};
+use crate::chart::{Bar, Bars, ChartUnit, Hues};
 use crate::graph;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
@@ -94,12 +94,12 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
 fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -> [Block; 2] {
     let row = |bar: &Bar| {
         let times = std::iter::once(bar.sum()).chain(bar.parts.iter().copied());
-        Row::texts(std::iter::once(bar.name.clone()).chain(times.map(|time| Unit::Seconds.print(time))))
+        Row::texts(std::iter::once(bar.name.clone()).chain(times.map(|time| ChartUnit::Seconds.print(time))))
     };
     let head: Vec<&str> = ["", "Time"].into_iter().chain(legend.iter().copied()).collect();
     let table = Block::table(name, &head, bars.iter().map(row));
     let legend = legend.iter().map(|&name| name.into()).collect();
-    let chart = Bars { unit: Unit::Seconds, hues, legend, bars };
+    let chart = Bars { unit: ChartUnit::Seconds, hues, legend, bars };
     let fold = format!("table-{}", name.replace(' ', "-").to_ascii_lowercase());
     [Block::bars(name, chart, words), Block::fold(fold, "As a table", vec![table])]
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::metric::Metric;
-use super::rank::Beats;
+use super::rank::WinProbability;
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
 use crate::config::{Issue, Scenario, Setup, check};
@@ -19,19 +19,19 @@ pub struct Case {
     pub name: String,
     pub scenario: Scenario,
     /// `None` until predicted.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<CaseOutcome>,
 }
 
 /// The result of a configuration.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct CaseOutcome {
     /// `None` if the configuration has errors.
     pub setup: Option<Setup>,
     /// `None` if it cannot be planned.
     pub report: Option<Report>,
     pub issues: Vec<Issue>,
     /// How likely it beats the configuration on the form; empty if not requested or not calibrated.
-    pub beats: Vec<Beats>,
+    pub beats: Vec<WinProbability>,
     /// Alternatives for every kernel of every pass; empty if not requested.
     pub elsewhere: Vec<Vec<Alternative>>,
 }
@@ -69,7 +69,7 @@ impl Case {
             Some(Err(found)) => issues.extend(found),
             None => {}
         }
-        self.outcome = Some(Outcome { setup, report, issues, beats: Vec::new(), elsewhere: others });
+        self.outcome = Some(CaseOutcome { setup, report, issues, beats: Vec::new(), elsewhere: others });
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Case {
     }
 
     /// How likely it beats the configuration on the form in a metric.
-    pub fn beats(&self, metric: Metric) -> Option<&Beats> {
+    pub fn beats(&self, metric: Metric) -> Option<&WinProbability> {
         self.outcome.as_ref()?.beats.iter().find(|beats| beats.metric.name == metric.name)
     }
 

@@ -1,10 +1,10 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
-use super::rank::{Beats, COMPARED, CONFIDENT};
+use super::rank::{COMPARED, CONFIDENT, WinProbability};
 use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::runs::size_of;
-use crate::chart::{Axis, Chart, Curves, Panel, Tone, Unit};
+use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog, check};
@@ -157,9 +157,9 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
 
 /// In which metrics it beats the form, and how sure that is. `None` without calibration.
 fn verdict(name: &str, case: &Case) -> Option<String> {
-    let known: Vec<&Beats> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
-    let list = |of: &dyn Fn(&Beats) -> Option<f64>| {
-        let one = |beats: &&Beats| Some(format!("{} ({})", name_of(beats), chance(of(beats)?)));
+    let known: Vec<&WinProbability> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
+    let list = |of: &dyn Fn(&WinProbability) -> Option<f64>| {
+        let one = |beats: &&WinProbability| Some(format!("{} ({})", name_of(beats), chance(of(beats)?)));
         known.iter().filter_map(one).collect::<Vec<_>>().join(", ")
     };
     let better = list(&|beats| Some(beats.with).filter(|with| *with >= CONFIDENT));
@@ -176,7 +176,7 @@ fn verdict(name: &str, case: &Case) -> Option<String> {
 
 /// The run to measure if they are too close to call, and its commands.
 fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
-    let gain = |beats: &Beats| beats.narrowed.into_iter().fold(0.0, f64::max);
+    let gain = |beats: &WinProbability| beats.narrowed.into_iter().fold(0.0, f64::max);
     let open = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).filter(|beats| is_open(beats));
     let beats = open.max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
     let [of_form, of_case] = beats.narrowed;
@@ -190,12 +190,12 @@ fn settling(name: &str, form: &Case, case: &Case) -> Option<Block> {
 }
 
 /// Either may be better.
-fn is_open(beats: &Beats) -> bool {
+fn is_open(beats: &WinProbability) -> bool {
     (1.0 - CONFIDENT..CONFIDENT).contains(&beats.with)
 }
 
 /// Without its unit.
-fn name_of(beats: &Beats) -> &'static str {
+fn name_of(beats: &WinProbability) -> &'static str {
     beats.metric.name.split(',').next().unwrap_or(beats.metric.name)
 }
 
@@ -238,7 +238,7 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
         return None;
     }
     let words = at_most(&panels, loads[loads.len() - 1]);
-    let x = Axis::new(size_of(loads[0]), Unit::Count, !loads[0].is_rate());
+    let x = Axis::new(size_of(loads[0]), ChartUnit::Count, !loads[0].is_rate());
     Some(Block::figure("By load", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 

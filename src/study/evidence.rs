@@ -2,7 +2,7 @@
 
 use super::metric::change;
 use super::{Block, Row, Span, Study, basis};
-use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
+use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::config::{Field, Lengths, catalog, link};
 use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
 use crate::study::words::{self, named};
@@ -90,7 +90,7 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
     blocks.extend(tables.map(|(name, kinds)| groups(name, &metrics, &accuracy.loops, kinds)));
     if !accuracy.outside.is_empty() {
         blocks.push(Block::text(
-            "Third-party runs that no constant was fitted on. For servers kept full, TPOT is the median time between \
+            "Third-party runs that no constant was fitted on. For saturated servers, TPOT is the median time between \
             tokens.",
         ));
         let metrics = ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU"];
@@ -130,11 +130,11 @@ fn reliability(accuracy: &Accuracy) -> Block {
         let dots = of_metric.iter().map(|one| (one.said * 1e-2, one.came_true * 1e-2));
         let dots = Line { loose: true, ..Line::marked("", Tone::Accent, dots) };
         let line = Line::new("", Tone::Ink, [(0.5, 0.5), (1.0, 1.0)]);
-        let y = Axis::new(&format!("{name}, observed"), Unit::Share, false);
+        let y = Axis::new(&format!("{name}, observed"), ChartUnit::Share, false);
         Panel { y, lines: vec![dots, line], ..Panel::default() }
     };
     let chart = Chart::Curves(Curves {
-        x: Axis::new("Predicted", Unit::Share, false),
+        x: Axis::new("Predicted", ChartUnit::Share, false),
         panels: metrics.iter().map(|name| panel(name)).collect(),
         mark: None,
     });
@@ -329,11 +329,11 @@ fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
         let values = dots.x.iter().chain(&dots.y).copied();
         let ends = [values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max)];
         let line = Line::new("", Tone::Ink, ends.map(|end| (end, end)));
-        let y = Axis::new(&format!("{name}, predicted"), Unit::Seconds, true);
+        let y = Axis::new(&format!("{name}, predicted"), ChartUnit::Seconds, true);
         Panel { y, lines: vec![dots, line], ..Panel::default() }
     };
     let panels = metrics.iter().enumerate().map(panel).collect();
-    let x = Axis::new("Measured", Unit::Seconds, true);
+    let x = Axis::new("Measured", ChartUnit::Seconds, true);
     let chart = Chart::Curves(Curves { x, panels, mark: None });
     let words = format!("{} cases; on the line, prediction equals measurement.", count(points.len() as f64));
     Block::figure("Predicted against measured", HEIGHT, chart, words)

@@ -206,9 +206,9 @@ fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
 }
 
 /// The time that each resource alone would need for a step.
-struct Needs([(Resource, Seconds); 3]);
+struct ResourceTimes([(Resource, Seconds); 3]);
 
-impl Needs {
+impl ResourceTimes {
     /// `None` if the GPU's record lacks a rate.
     fn of(setup: &Setup, pass: &PassReport) -> Option<Self> {
         let bandwidth = setup.gpu.bandwidth().ok()?;
@@ -239,7 +239,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     let (Some(prefill), Some(decode)) = (report.pass(Phase::Prefill), report.pass(Phase::Decode)) else {
         return Vec::new();
     };
-    let needs = (Needs::of(setup.computing(), prefill), Needs::of(setup, decode));
+    let needs = (ResourceTimes::of(setup.computing(), prefill), ResourceTimes::of(setup, decode));
     let (Some(of_prefill), Some(of_decode)) = needs else {
         return Vec::new();
     };
@@ -310,7 +310,7 @@ mod tests {
             let (plan, _) = plan(&setup).expect(link);
             let report = finish(&plan, &Efficiencies::Roofline).expect(link);
             for pass in &report.passes {
-                let needs = Needs::of(&setup, pass).expect(link);
+                let needs = ResourceTimes::of(&setup, pass).expect(link);
                 assert!(needs.most().1.0 > 0.0 && needs.most().1.0 <= pass.time.0 * (1.0 + 1e-9), "{link}");
             }
             let decode = report.passes.last().expect(link);

@@ -5,7 +5,7 @@ use crate::config::model::{Attention, Blocks, Ffn};
 use crate::graph::Phase;
 use crate::latency::Provenance;
 use crate::serving::report::PassReport;
-use crate::serving::{Layer, LayerCall, layers, plan};
+use crate::serving::{LayerCall, LayerKernels, layers, plan};
 use crate::study::words;
 use crate::units::{Seconds, count, percent};
 
@@ -21,7 +21,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return if refused.is_empty() { vec![Block::text(none)] } else { refused };
     };
     let Ok((plan, _)) = plan(setup) else { return refused(own.issues()) };
-    let kinds: Vec<Layer> = layers(&plan, pass).into_iter().filter(|layer| !layer.calls.is_empty()).collect();
+    let kinds: Vec<LayerKernels> =
+        layers(&plan, pass).into_iter().filter(|layer| !layer.calls.is_empty()).collect();
     let mut blocks = vec![Block::text(format!(
         "A {} step takes {}. Shares are of the whole step, over all layers of a kind. Click a kernel for its formula.",
         pass.phase.id(),
@@ -42,7 +43,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 }
 
 /// `58 layers of latent attention and experts: 91 % of the step, 310 µs each`.
-fn heading(layer: &Layer, pass: &PassReport) -> String {
+fn heading(layer: &LayerKernels, pass: &PassReport) -> String {
     let time: Seconds = layer.calls.iter().map(|call| call.time).sum();
     let number = layer.of.count;
     let (layers, each) = if number == 1 { ("layer", "") } else { ("layers", " each") };
@@ -75,13 +76,13 @@ fn kind(of: &Blocks) -> String {
 }
 
 /// A table for each part of the layer, which the page shows as connected nodes.
-fn graph(index: usize, layer: &Layer, pass: &PassReport) -> Vec<Block> {
+fn graph(index: usize, layer: &LayerKernels, pass: &PassReport) -> Vec<Block> {
     let node = |call: &LayerCall| {
         let kernel = &pass.kernels[call.line];
-        let beside = if kernel.provenance == Provenance::Overlapped { ", beside others" } else { "" };
+        let overlapped = if kernel.provenance == Provenance::Overlapped { ", overlapped" } else { "" };
         Row::new(vec![
             Span::link(words::kernel(kernel.name), format!("view:explain/{}", pass.kernel_id(call.line))),
-            format!("{}{beside}", kernel.name).into(),
+            format!("{}{overlapped}", kernel.name).into(),
             percent(call.time / pass.time).to_string().into(),
             Span::link(words::bound(kernel), format!("class:{}", words::colour(kernel.limit))),
         ])

@@ -1,18 +1,18 @@
 //! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
 use super::{Case, Span};
-use crate::calibration::{Comparand, UncertainFigure};
-use crate::chart::{Axis, Line, Panel, Tone, Unit};
+use crate::calibration::{RankInput, UncertainFigure};
+use crate::chart::{Axis, ChartUnit, Line, Panel, Tone};
 use crate::serving::report::Headline;
 use crate::units::fixed;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     pub name: &'static str,
-    unit: Unit,
+    unit: ChartUnit,
     value: fn(&Headline) -> Option<f64>,
     /// The figure that determines its uncertainty.
-    rests_on: fn(&Comparand) -> Option<UncertainFigure>,
+    rests_on: fn(&RankInput) -> Option<UncertainFigure>,
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
@@ -21,15 +21,15 @@ pub struct Metric {
 const fn time(
     name: &'static str,
     value: fn(&Headline) -> Option<f64>,
-    rests_on: fn(&Comparand) -> Option<UncertainFigure>,
+    rests_on: fn(&RankInput) -> Option<UncertainFigure>,
 ) -> Metric {
-    Metric { name, unit: Unit::Seconds, value, rests_on, inverse: false, less_is_better: true }
+    Metric { name, unit: ChartUnit::Seconds, value, rests_on, inverse: false, less_is_better: true }
 }
 
 /// All output rates have the same relative uncertainty.
 const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric {
-    let rests_on = |of: &Comparand| of.output;
-    Metric { name, unit: Unit::Count, value, rests_on, inverse: false, less_is_better: false }
+    let rests_on = |of: &RankInput| of.output;
+    Metric { name, unit: ChartUnit::Count, value, rests_on, inverse: false, less_is_better: false }
 }
 
 pub const TTFT: Metric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
@@ -44,7 +44,7 @@ pub const PER_USER: Metric = Metric {
 };
 pub const REQUESTS: Metric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
 pub const COST: Metric = Metric {
-    unit: Unit::Dollars,
+    unit: ChartUnit::Dollars,
     inverse: true,
     less_is_better: true,
     ..rate("Cost per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
@@ -74,7 +74,7 @@ impl Metric {
 
     /// Its value and uncertainty, if calibrated.
     pub fn figure(&self, case: &Case) -> Option<UncertainFigure> {
-        let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.comparand)?;
+        let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.rank_input)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
         Some(UncertainFigure { value: self.of(case)?, response, ..of })
     }
@@ -87,7 +87,7 @@ impl Metric {
     /// Times on a logarithmic axis, rates on a linear one. `None` if no line has points.
     pub fn panel(&self, lines: Vec<Line>) -> Option<Panel> {
         let lines: Vec<Line> = lines.into_iter().filter(|line| !line.x.is_empty()).collect();
-        let y = Axis::new(self.name, self.unit, self.unit == Unit::Seconds);
+        let y = Axis::new(self.name, self.unit, self.unit == ChartUnit::Seconds);
         (!lines.is_empty()).then(|| Panel { y, lines, ..Panel::default() })
     }
 }

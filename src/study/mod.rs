@@ -37,7 +37,7 @@ mod ttft;
 pub mod words;
 
 use accuracy::Accuracy;
-pub use case::{Case, Outcome};
+pub use case::{Case, CaseOutcome};
 pub use document::{Block, Choice, Code, Content, Document, Fact, Plot, Row, Span, Table};
 use plans::Plans;
 

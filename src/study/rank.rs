@@ -14,7 +14,7 @@ pub const CONFIDENT: f64 = 0.8;
 
 /// How likely one configuration beats another in a metric.
 #[derive(Debug, Clone)]
-pub struct Beats {
+pub struct WinProbability {
     pub metric: Metric,
     /// The probability that measurements agree.
     pub with: f64,
@@ -39,7 +39,7 @@ pub fn compare(form: &Case, case: &mut Case, own: &[KnownRun]) {
     }
 }
 
-fn beats(form: &Case, case: &Case, own: &[KnownRun]) -> Option<Vec<Beats>> {
+fn beats(form: &Case, case: &Case, own: &[KnownRun]) -> Option<Vec<WinProbability>> {
     let [a, b] = [form, case].map(|case| case.report()?.calibrated.as_ref());
     let versus = versus(a?, b?, own)?;
     // At a rate that both serve, cost follows from price and arrivals alone: neither is cheaper.
@@ -49,7 +49,7 @@ fn beats(form: &Case, case: &Case, own: &[KnownRun]) -> Option<Vec<Beats>> {
         let figures = [metric.figure(form)?, metric.figure(case)?];
         let form_is_lower = versus.lower(figures);
         let with = if metric.less_is_better { 1.0 - form_is_lower } else { form_is_lower };
-        Some(Beats { metric, with, narrowed: versus.narrowed(figures) })
+        Some(WinProbability { metric, with, narrowed: versus.narrowed(figures) })
     };
     let compared = COMPARED.into_iter().filter(|metric| !(is_same && metric.name == COST.name));
     Some(compared.filter_map(beats).collect())

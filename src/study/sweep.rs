@@ -2,7 +2,7 @@
 
 use super::metric::{self, COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Study, edit, measured};
-use crate::chart::{Axis, Bar, Bars, Chart, Curves, Panel, Tone, Unit, runs};
+use crate::chart::{Axis, Bar, Bars, Chart, ChartUnit, Curves, Panel, Tone, runs};
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, Scenario, catalog};
 use crate::study::words;
@@ -184,7 +184,7 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
     };
     let panels = metric::CURVES.into_iter().zip(limits).filter_map(panel).collect();
     let rate = study.chosen == "load" && study.own().scenario.workload.load.is_rate();
-    let x = Axis::new(setting, Unit::Count, !rate);
+    let x = Axis::new(setting, ChartUnit::Count, !rate);
     let chart = Chart::Curves(Curves { x, panels, mark: at(study.own()) });
     Block::figure(setting, HEIGHT, chart, words(study, cases))
 }
@@ -196,7 +196,7 @@ fn bars(study: &Study, cases: &[&Case]) -> Block {
     let bars =
         sorted.iter().map(|case| Bar { name: label(study, case), parts: vec![output(case)] }).collect();
     let legend = vec![PER_GPU.name.into()];
-    let chart = Bars { unit: Unit::Count, legend, bars, ..Bars::default() };
+    let chart = Bars { unit: ChartUnit::Count, legend, bars, ..Bars::default() };
     Block::bars("Output per GPU", chart, words(study, &sorted))
 }
 

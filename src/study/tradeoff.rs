@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, head};
 use super::rank::{self, CONFIDENT};
 use super::{Block, Case, Row, Study, edit, to_measure};
-use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
+use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::config::link::Link;
 use crate::config::{Load, Scenario};
 use crate::units::{Order, chance, count, counted};
@@ -154,8 +154,8 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
     let degrees = degrees(&study.link.scenario).into_iter();
     let mut lines: Vec<Line> = degrees.map(degree).filter(|line| !line.x.is_empty()).collect();
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().map(|point| at(point))));
-    let y = Axis::new(PER_GPU.name, Unit::Count, false);
-    let x = Axis::new(PER_USER.name, Unit::Count, false);
+    let y = Axis::new(PER_GPU.name, ChartUnit::Count, false);
+    let x = Axis::new(PER_USER.name, ChartUnit::Count, false);
     let end = |point: &&FrontierPoint<'_>| {
         let (case, load) = (point.case, point.case.scenario.workload.load.amount());
         format!(

@@ -243,7 +243,7 @@ pub fn provenance(provenance: Provenance) -> &'static str {
         Provenance::Extrapolated => "Extrapolated",
         Provenance::Measured => "Measured",
         Provenance::Fixed => "Fixed share",
-        Provenance::Overlapped => "Beside others",
+        Provenance::Overlapped => "Overlapped",
         Provenance::Roofline => "Ideal",
     }
 }
@@ -255,7 +255,7 @@ pub fn provenance_help(provenance: Provenance) -> &'static str {
         Provenance::Extrapolated => "Learned efficiency, on a GPU the model was not trained on",
         Provenance::Measured => "Interpolated between measured points",
         Provenance::Fixed => "Counted work over fixed shares of the peaks, and a launch floor",
-        Provenance::Overlapped => "Runs beside a longer kernel: what it adds at full speed",
+        Provenance::Overlapped => "Overlaps with a longer kernel: only the time it adds is counted",
         Provenance::Roofline => "The ideal: no kernel is faster than this",
     }
 }

@@ -6,6 +6,10 @@ mod format;
 mod order;
 mod quantity;
 
+/// Bytes of an element.
+pub const BF16_BYTES: f64 = 2.0;
+pub const F32_BYTES: f64 = 4.0;
+
 /// Bytes.
 pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;

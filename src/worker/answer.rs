@@ -1,7 +1,7 @@
 //! Answers the page's question, then other loads one at a time.
 
-use super::protocol::{Answered, Ask, Swept};
-use super::view::{self, Beside};
+use super::protocol::{Answered, PredictionRequest, Swept};
+use super::view::{self, MeasuredPoints};
 use crate::config::{Issue, Scenario, catalog, check, link};
 use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
@@ -24,7 +24,7 @@ pub struct Loads {
 
 /// Everything about the configuration that the page asks for. `models` answer rows.
 pub fn of(
-    asked: &Ask,
+    asked: &PredictionRequest,
     trace: Option<Trace>,
     (own_runs, tables): (&mut OwnRuns, &mut Tables),
     models: impl Fn(&Rows) -> Result<Efficiencies, String>,
@@ -73,7 +73,7 @@ impl Loads {
         // A load that cannot be served ends the curve.
         *over = *over || !sweep.advance(runner).unwrap_or(false);
         let runs = accuracy.map(|accuracy| runs_like(accuracy, runner.setup(), scenario)).unwrap_or_default();
-        let measured = Beside { own: &scenario.measured, runs };
+        let measured = MeasuredPoints { own: &scenario.measured, runs };
         Swept {
             id: *id,
             done: sweep.curve().len() as u32,

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
-use super::protocol::{Ask, FromWorker, StudyRequest, Text, ToWorker, VERSION, pack, unpack};
+use super::protocol::{FromWorker, PredictionRequest, StudyRequest, Text, ToWorker, VERSION, pack, unpack};
 
 /// Delay after which the page says that the models are late; it keeps waiting.
 const LATE_AFTER_MS: u32 = 15_000;
@@ -53,7 +53,7 @@ struct Session {
     /// Whether the models have loaded or failed.
     settled: bool,
     under_way: Option<u32>,
-    next: Option<Ask>,
+    next: Option<PredictionRequest>,
     /// A sweep to start when no question is waiting.
     sweep: Option<u32>,
     /// A study to start before the sweep, because the visitor is looking at it. It needs the models.
@@ -105,7 +105,7 @@ impl Client {
     }
 
     /// Asks about a configuration, as soon as the worker is free; a newer question replaces one still waiting.
-    pub fn ask(&self, asked: Ask) {
+    pub fn ask(&self, asked: PredictionRequest) {
         self.with(|session| session.next = Some(asked));
     }
 

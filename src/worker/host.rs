@@ -12,7 +12,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 use super::answer::{self, Loads};
 use super::fetch;
 use super::protocol::{
-    Answered, Ask, FromWorker, Studied, StudyRequest, Swept, ToWorker, VERSION, pack, unpack,
+    Answered, FromWorker, PredictionRequest, Studied, StudyRequest, Swept, ToWorker, VERSION, pack, unpack,
 };
 use super::texts;
 use crate::config::{Field, Issue};
@@ -29,7 +29,7 @@ struct Session {
     /// The models, once loaded.
     models: Rc<RefCell<Option<Models>>>,
     /// The last question.
-    asked: Rc<RefCell<Option<Ask>>>,
+    asked: Rc<RefCell<Option<PredictionRequest>>>,
     /// Other loads around its answer's.
     loads: Rc<RefCell<Option<Loads>>>,
     /// The last study requested, unless ended.

@@ -21,7 +21,7 @@ pub enum ToWorker {
     Load {
         models: String,
     },
-    Ask(Ask),
+    Ask(PredictionRequest),
     Read(Text),
     /// Run other loads around that of the answer with this id, if it was the last.
     Sweep {
@@ -40,7 +40,7 @@ pub enum ToWorker {
 
 /// Predict the configuration of this link, at the roofline until the models are loaded. Ends the current sweep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct PredictionRequest {
     pub id: u32,
     pub link: String,
     /// Replay the last trace read.
@@ -243,5 +243,5 @@ pub fn pack(message: &impl Serialize) -> JsValue {
 /// Decodes a message.
 pub fn unpack<T: DeserializeOwned>(message: &JsValue) -> Result<T, String> {
     let bytes: &Uint8Array = message.dyn_ref().ok_or("a message holds no bytes")?;
-    postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("a message does not read: {fault}"))
+    postcard::from_bytes(&bytes.to_vec()).map_err(|fault| format!("cannot decode a message: {fault}"))
 }

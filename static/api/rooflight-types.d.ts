@@ -249,9 +249,9 @@ export type Config = {
   l2_mib?: number;
   /** Read bandwidth of the L2 cache, in GB/s. */
   l2_bandwidth?: number;
-  /** Bandwidth from a GPU to all others in its machine combined, in GB/s per direction. */
+  /** Bandwidth from a GPU to all others in its node combined, in GB/s per direction. */
   link_rate?: number;
-  /** Bandwidth of a GPU's network port between machines, in GB/s per direction. */
+  /** Bandwidth of a GPU's network port between nodes, in GB/s per direction. */
   network_rate?: number;
   /** Power limit of a GPU's board, in watts. Clocks do not change with it: set them too. */
   power_limit?: number;
@@ -422,7 +422,7 @@ export type GpuFacts = {
   peak_fp8: FlopsPerSecond | null;
   peak_fp4: FlopsPerSecond | null;
   peak_int8: FlopsPerSecond | null;
-  /** The fastest link within the machine, its bandwidth per direction, and how many GPUs it joins. */
+  /** The fastest link within the node, its bandwidth per direction, and how many GPUs it joins. */
   link: LinkKind;
   /** Generation and lanes, where it is PCIe. */
   pcie: [number, number] | null;

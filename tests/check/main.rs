@@ -236,7 +236,7 @@ fn other_makers_and_small_machines_say_what_they_lack() {
     assert!(!said("gb10", "trtllm", 1).contains("set at most"));
     assert!(said("jetson-thor-t5000", "vllm", 1).contains("lower the memory share"));
     // Two of them over their network ports; Jetson has none for it.
-    assert!(said("gb10", "vllm", 2).contains("each DGX Spark (GB10) is a machine of its own"));
+    assert!(said("gb10", "vllm", 2).contains("each DGX Spark (GB10) is a node of its own"));
     assert!(refusal(Field::Tp, on("jetson-agx-orin-64gb", "vllm", 2)).contains("use at most 1"));
 }
 

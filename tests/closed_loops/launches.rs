@@ -260,10 +260,7 @@ fn settings_without_a_script_are_the_engines_defaults() {
     let nightly = "nightly-5b8c30d62b754b575e043ce2fc0dcbf8a64f6306";
     let what = "MiniMaxAI/MiniMax-M2.5 nvfp4 b200 vllm";
     let early = launch(&case(what, "2026-04-03", nightly, [4, 4, 1, 1], [1024, 1024, 64]));
-    assert_eq!(
-        early.origin,
-        Origin::Defaults("run on 2026-04-03, outside of the recorded periods".to_owned())
-    );
+    assert_eq!(early.origin, Origin::Defaults("run on 2026-04-03, outside the recorded periods".to_owned()));
     assert_eq!((early.token_budget, early.max_seqs), (8192, Some(1024)));
     assert_eq!((early.memory_share, early.requests(64)), (Some(0.9), 640));
     let b300 = "Qwen/Qwen3.5-397B-A17B fp8 b300 sglang";

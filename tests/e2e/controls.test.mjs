@@ -63,7 +63,7 @@ for (const [text, what] of [["0", "below its limits"], ["99999999", "above its l
     assert.match(await issue(page, "isl"), /\w/);
     assert.equal(await page.getByTestId("isl").inputValue(), text);
     await page.getByTestId("osl").fill("7");
-    assert.equal(await page.getByTestId("isl").inputValue(), text, "typing elsewhere must not mend it");
+    assert.equal(await page.getByTestId("isl").inputValue(), text, "typing elsewhere must not correct it");
     await page.getByTestId("isl").fill("2000");
     await settled(page);
     assert.equal(await page.locator("[data-testid=issue][data-field=isl]").count(), 0);
@@ -105,7 +105,7 @@ pageTest("what does not fit gets the reason and no throughput", {}, async ({ pag
   await settled(page);
   await page.locator('[data-testid=fit][data-fits="false"]').waitFor();
   assert.equal(await page.getByTestId("throughput").getAttribute("data-value"), "");
-  assert.match((await page.getByTestId("issue").allTextContents()).join(), /TP 8 fits/, "the smallest change that mends it");
+  assert.match((await page.getByTestId("issue").allTextContents()).join(), /TP 8 fits/, "the smallest change that fixes it");
 });
 
 for (const [text, what] of [["{", "that is not JSON"], ['{"model_type": "llama"}', "that lacks fields"]]) {

@@ -8,22 +8,16 @@ mod plans;
 mod pools;
 mod requests;
 
-use std::sync::LazyLock;
+#[path = "../support/learned.rs"]
+mod learned;
 
+use learned::{MODELS, learned};
 use rooflight::config::Field;
-use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::evidence::models::shipped_models;
 use rooflight::find::{Answer, Capacity, Question, Request, Search};
-
-static MODELS: LazyLock<Models> = LazyLock::new(|| shipped_models().expect("the shipped models load"));
 
 fn roofline(_: &Rows) -> Result<Efficiencies, String> {
     Ok(Efficiencies::Roofline)
-}
-
-fn learned(rows: &Rows) -> Result<Efficiencies, String> {
-    MODELS.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
 }
 
 fn request(text: &str) -> Request {

@@ -337,6 +337,6 @@ fn a_long_search_shows_a_plan_before_it_has_bounded_all_layouts() {
     assert!(counts.remaining > counts.layouts / 2 && counts.simulated == 1, "{counts:?}");
     assert!(!search.answer().plans.is_empty());
     let (early, best) = (search.answer().plans[0].clone(), finish(search, roofline));
-    let cost = |plan: &rooflight::find::Plan| plan.dollars_per_hour.unwrap_or(f64::INFINITY);
+    let cost = |plan: &rooflight::find::DeploymentPlan| plan.dollars_per_hour.unwrap_or(f64::INFINITY);
     assert!(best.counts.remaining == 0 && cost(&best.plans[0]) <= cost(&early));
 }

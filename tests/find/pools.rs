@@ -3,7 +3,7 @@
 use rooflight::api::{Options, ParsedScenario};
 use rooflight::config::link::Link;
 use rooflight::efficiency::{Efficiencies, Rows};
-use rooflight::find::{Answer, Plan, Search};
+use rooflight::find::{Answer, DeploymentPlan, Search};
 
 use super::{MODELS, finish, learned, request};
 
@@ -24,7 +24,7 @@ fn pools_have_the_fewest_workers_that_meet_the_limits() {
         finish(Search::new(request(&text)), learned)
     };
     let answer = found(r#""prefill_workers": "all""#);
-    let workers = |plan: &Plan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
+    let workers = |plan: &DeploymentPlan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
     let plan = answer.plans.iter().find(|plan| workers(plan) > 0).expect("pools");
     let text = answer.pools.as_ref().expect("whether they pay");
     assert!(text.contains(&plan.name) && text.contains("physics alone"), "{text}");
@@ -65,7 +65,7 @@ fn no_cheaper_pools_meet_the_limits() {
             "plans": 1, "vary": {{"prefill_workers": "all", "tp": [1, 2, 4], "prefill_tp": [1, 2]}}}}"#
         );
         let answer = finish(Search::new(request(&text)), learned);
-        let workers = |plan: &&Plan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
+        let workers = |plan: &&DeploymentPlan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
         let plan = answer.plans.iter().find(|plan| workers(plan) > 0).expect("pools");
         let best = Link::read(&plan.link).0.expect("a link").scenario;
         let mut tried = 0;
@@ -124,7 +124,7 @@ fn pools_for_a_job_are_compared_by_its_cost() {
     let of = |disaggregated: bool| {
         answer.plans.iter().find(|plan| plan.is_disaggregated() == disaggregated).expect("a plan")
     };
-    let per_million = |plan: &Plan| plan.dollars_per_million_output.expect("a price");
+    let per_million = |plan: &DeploymentPlan| plan.dollars_per_million_output.expect("a price");
     let dearer = (per_million(of(true)) / per_million(of(false)) - 1.0) * 100.0;
     let text = answer.pools.clone().expect("whether they pay");
     assert!(

@@ -20,7 +20,7 @@ static ORDER: LazyLock<Vec<String>> = LazyLock::new(|| {
 const FIRST_OUTSIDE_THE_CORE: &str = "chart";
 /// How many folders deep a file may lie in `src`.
 const DEEPEST: usize = 3;
-const LONGEST: usize = 500;
+const LONGEST: usize = 350;
 /// What the core may not use, as the beginning of a path.
 const FORBIDDEN_IN_THE_CORE: [&[&str]; 13] = [
     &["web_sys"],

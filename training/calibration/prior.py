@@ -8,7 +8,7 @@ FACTORS = ["prefill", "decode", "wait"]
 METRICS = {"ttft": "ttft_ms", "tpot": "tpot_ms", "throughput": "output_per_s"}
 # As `Observed::waits`.
 WAITS = {"ttft": 1.0, "tpot": 0.0, "throughput": 0.0}
-# The figures of each kind of run that observe the factors. Bursts and servers kept full differ from the physics by effects
+# The figures of each kind of run that observe the factors. Bursts and saturated servers differ from the physics by effects
 # that it lacks (their predicted throughput is up to twice the measured one), so they carry no information on steps.
 OBSERVED = {"closed_loop": ["ttft", "tpot"], "open_loop": ["ttft", "tpot"], "offline": ["throughput"]}
 # As in `calibration::Responses`.

@@ -8,7 +8,7 @@ use clap::Args;
 use rooflight::config::catalog::{Catalog, EngineCatalog};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
-use rooflight::evidence::compared::{Compared, Metric, PeerRow, Report, Skipped, parted};
+use rooflight::evidence::compared::{Compared, ErrorReport, Metric, PeerRow, Skipped, parted};
 use rooflight::evidence::models::models_of;
 use rooflight::evidence::served::calibrated::LeaveOut;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
@@ -55,11 +55,11 @@ pub struct Arguments {
 
 /// Results for all kinds of cases.
 pub struct Results {
-    pub batches: Report,
+    pub batches: ErrorReport,
     pub served: ServedReports,
     /// Separate prefill and decode workers.
     pub pools: PoolReport,
-    pub traces: Report,
+    pub traces: ErrorReport,
     /// Lines of other kinds.
     pub skipped: Vec<Skipped>,
 }
@@ -104,9 +104,9 @@ fn report<'a>(
     metrics: &'static [Metric],
     cases: impl Iterator<Item = (&'a String, Result<Compared, String>)>,
     peers: &[PeerRow],
-) -> Report {
+) -> ErrorReport {
     let (compared, skipped) = parted(cases);
-    Report::of(metrics, compared, skipped, peers)
+    ErrorReport::of(metrics, compared, skipped, peers)
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
@@ -145,7 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         for (kind, report) in &others {
             print_report(title(*kind), report);
             if *kind == LoadKind::SteadyState {
-                println!("TPOT of servers kept full is the median time between tokens.");
+                println!("TPOT of saturated servers is the median time between tokens.");
             }
         }
         print_skipped(&skipped);

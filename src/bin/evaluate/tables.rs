@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rooflight::evidence::cases::LoadKind;
-use rooflight::evidence::compared::{Metric, Metrics, Report, Skipped};
+use rooflight::evidence::compared::{ErrorReport, Metric, Metrics, Skipped};
 use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::{Errors, grouped};
 use rooflight::evidence::served::pools::report::PoolReport;
@@ -17,11 +17,11 @@ pub fn title(kind: LoadKind) -> &'static str {
         LoadKind::Burst => "Bursts",
         LoadKind::Offline => "Offline queues",
         LoadKind::OpenLoop => "Open loops",
-        LoadKind::SteadyState => "Servers kept full",
+        LoadKind::SteadyState => "Saturated servers",
     }
 }
 
-pub fn print_report(kind: &str, report: &Report) {
+pub fn print_report(kind: &str, report: &ErrorReport) {
     println!("\n{kind}: {} predicted, {} skipped", report.cases, report.skipped.len());
     print!("{:36}", "");
     report.metrics_of.iter().for_each(|metric| print!("{:>30}", metric.name()));

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rooflight::config::{Field, Issue};
-use rooflight::find::{Answer, Plan, RankedBy, Request, Search};
+use rooflight::find::{Answer, DeploymentPlan, RankedBy, Request, Search};
 use rooflight::units::fixed;
 
 use super::Failed;
@@ -25,9 +25,8 @@ impl Compared {
             let begin = Instant::now();
             Ok((search(one)?, begin.elapsed()))
         };
-        let workload = &request.base.workload;
         Ok(Self {
-            ranked_by: RankedBy::of(workload.load, workload.slos),
+            ranked_by: RankedBy::of(&request.base.workload),
             found: timed(Search::new(request.clone()))?,
             best: timed(Search::exhaustive(request.clone()))?,
         })
@@ -39,7 +38,7 @@ impl Compared {
     }
 
     /// How much more expensive the plan found is, relative to the optimum: infinite if only one has a plan.
-    fn costlier(&self, [found, best]: [Option<&Plan>; 2]) -> f64 {
+    fn costlier(&self, [found, best]: [Option<&DeploymentPlan>; 2]) -> f64 {
         let cost = |plan| self.ranked_by.rank_of(plan).amount();
         match (found, best) {
             (Some(found), Some(best)) => cost(found) / cost(best) - 1.0,
@@ -51,7 +50,7 @@ impl Compared {
     }
 
     /// The best plans of both searches: overall, and among disaggregated ones if those were asked for.
-    fn bests(&self) -> [[Option<&Plan>; 2]; 2] {
+    fn bests(&self) -> [[Option<&DeploymentPlan>; 2]; 2] {
         let both = [&self.found.0.plans, &self.best.0.plans];
         [both.map(|plans| plans.first()), both.map(|plans| plans.iter().find(|plan| plan.is_disaggregated()))]
     }
@@ -63,8 +62,9 @@ impl Compared {
     /// `0.0 % more expensive, 12.3 times as fast: ...`.
     pub fn line(&self) -> String {
         let [all, disaggregated] = self.bests();
-        let names =
-            |both: [Option<&Plan>; 2]| both.map(|plan| plan.map_or("no plan", |plan| &plan.name)).join(" / ");
+        let names = |both: [Option<&DeploymentPlan>; 2]| {
+            both.map(|plan| plan.map_or("no plan", |plan| &plan.name)).join(" / ")
+        };
         let costlier = |both| format!("{} % more expensive", fixed(self.costlier(both) * 100.0, 1));
         let ((found, fast), (best, slow)) = (&self.found, &self.best);
         let pools = found.pools.as_ref().or(best.pools.as_ref());

@@ -18,7 +18,7 @@ use rooflight::api::ParsedScenario;
 use rooflight::config::{Issue, Severity};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
-use rooflight::find::{Answer, Capacity, Plan, Question, Request, Search};
+use rooflight::find::{Answer, Capacity, DeploymentPlan, Question, Request, Search};
 use rooflight::units::count;
 
 use compare::Compared;
@@ -179,7 +179,7 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<(String, Cap
     Ok((heading, capacity))
 }
 
-fn caveats(plan: &Plan) -> impl Iterator<Item = &Issue> {
+fn caveats(plan: &DeploymentPlan) -> impl Iterator<Item = &Issue> {
     plan.issues.iter().filter(|issue| issue.severity == Severity::Warning)
 }
 

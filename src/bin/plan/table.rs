@@ -1,7 +1,7 @@
 //! The heading of a table of plans, and plans as CSV, one row each.
 
 use rooflight::api::plan_columns;
-use rooflight::find::{Plan, Question, Request};
+use rooflight::find::{DeploymentPlan, Question, Request};
 use rooflight::study::words::{demand, lengths};
 
 use super::console::csv_line;
@@ -13,8 +13,10 @@ pub fn head() -> String {
 }
 
 /// One line per plan; empty without plans.
-pub fn rows(request: usize, plans: &[Plan]) -> String {
-    let row = |plan: &Plan| csv_line(std::iter::once(request.to_string()).chain(plan_columns(Some(plan)).1));
+pub fn rows(request: usize, plans: &[DeploymentPlan]) -> String {
+    let row = |plan: &DeploymentPlan| {
+        csv_line(std::iter::once(request.to_string()).chain(plan_columns(Some(plan)).1))
+    };
     plans.iter().map(row).collect::<Vec<_>>().join("\n")
 }
 

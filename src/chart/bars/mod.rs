@@ -8,11 +8,11 @@ pub use draw::{draw, readings};
 
 use serde::{Deserialize, Serialize};
 
-use super::Unit;
+use super::ChartUnit;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
-    pub unit: Unit,
+    pub unit: ChartUnit,
     pub hues: Hues,
     /// Names of the parts from left to right; up to four have a colour.
     pub legend: Vec<String>,

@@ -8,7 +8,7 @@ pub use draw::{draw, readings};
 
 use serde::{Deserialize, Serialize};
 
-use super::Unit;
+use super::ChartUnit;
 
 /// The visual weight of a line, or the colour of one of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub enum Tone {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     pub name: String,
-    pub unit: Unit,
+    pub unit: ChartUnit,
     pub log: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Curves {
 }
 
 impl Axis {
-    pub fn new(name: &str, unit: Unit, log: bool) -> Self {
+    pub fn new(name: &str, unit: ChartUnit, log: bool) -> Self {
         Self { name: name.into(), unit, log }
     }
 }

@@ -10,7 +10,7 @@ use crate::chart::plot::{Plot, pixel, undrawn};
 use crate::chart::reading::Reading;
 use crate::chart::scale::Scale;
 use crate::chart::surface::{DrawResult, Sheet};
-use crate::chart::{Theme, Unit};
+use crate::chart::{ChartUnit, Theme};
 use crate::graph::Phase;
 use crate::units::{BytesPerSecond, Printed, count, percent};
 
@@ -83,10 +83,10 @@ fn axes(chart: &Roofline) -> [Scale; 2] {
     let points = weighty().flat_map(|point| [point.intensity * 0.75, point.intensity * 1.4]);
     let before = if weighty().next().is_some() { 0.7 } else { 0.05 };
     let ridges = roofs.iter().flat_map(|roof| [before, 1.6].map(|factor| chart.ridge(roof) * factor));
-    let x = Scale::fitted(points.chain(ridges), (1.0, 1000.0), Unit::Count);
+    let x = Scale::fitted(points.chain(ridges), (1.0, 1000.0), ChartUnit::Count);
     let points = weighty().flat_map(|point| [point.reached.0 * 0.7, point.ceiling.0]);
     let tops = roofs.iter().flat_map(|roof| [before, 1.4].map(|factor| roof.peak.0 * factor));
-    let y = Scale::fitted(points.chain(tops), (1e12, 1e15), Unit::Rate);
+    let y = Scale::fitted(points.chain(tops), (1e12, 1e15), ChartUnit::Rate);
     [x, y]
 }
 

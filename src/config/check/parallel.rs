@@ -159,13 +159,13 @@ pub fn links(gpu: &Gpu, parallel: Parallelism, issues: &mut Vec<Issue>) {
     let text = format!("TP {tp}{groups} × PP {pp} needs {gpus} GPUs, ");
     let text = text
         + &match domain {
-            1 => format!("and each {} is a machine of its own", gpu.name),
+            1 => format!("and each {} is a node of its own", gpu.name),
             _ => format!("but {link} connects at most {domain} {}", gpu.name),
         };
     issues.push(match gpu.network_bandwidth() {
         Err(MissingFigure { reason, .. }) => Issue::error(
             field,
-            format!("{text}, and no network between such machines is known ({reason}): use at most {domain} GPUs in all"),
+            format!("{text}, and no network between such nodes is known ({reason}): use at most {domain} GPUs in all"),
         ),
         Ok(network) => Issue::warning(
             field,

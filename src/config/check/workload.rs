@@ -9,7 +9,7 @@ pub const MAX_LENGTHS: usize = 1_024;
 /// Most bins in a histogram: keeps links short.
 pub const MAX_BINS: usize = 100;
 
-/// Most prompt tokens in one batch: more than the KV cache of any machine (8 x 288 GB hold 2^26 tokens at 36 KB).
+/// Most prompt tokens in one batch: more than the KV cache of any node (8 x 288 GB hold 2^26 tokens at 36 KB).
 const MAX_BATCH_TOKENS: u64 = 1 << 26;
 
 /// Most requests over all sessions: keeps a run to about a second.

@@ -18,7 +18,7 @@ const OPTIONS_FILE: &str = "extra_llm_api_options";
 
 /// Values read in addition to the scenario's fields.
 #[derive(Default)]
-pub(super) struct Rest {
+pub(super) struct OtherSettings {
     pub issues: Vec<Issue>,
     pub unknown: Vec<String>,
     /// Those of [`HEAVY`].
@@ -44,7 +44,7 @@ pub(super) struct Rest {
 pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
     let (flags_given, others) = of_words(&words);
-    let mut rest = Rest { dp: 1, ..Rest::default() };
+    let mut rest = OtherSettings { dp: 1, ..OtherSettings::default() };
     let mut scenario = Scenario {
         engine: launch.engine.into(),
         parallel: Parallelism::NONE,
@@ -96,7 +96,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     (scenario, rest.issues)
 }
 
-impl Rest {
+impl OtherSettings {
     fn set(&mut self, scenario: &mut Scenario, flag: &Flag) {
         // The remaining flags are neutral only at the value that serving uses.
         let other = match flag.name.as_str() {

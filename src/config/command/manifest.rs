@@ -1,6 +1,6 @@
 //! What a text says besides the launch command: replicas and GPU in a manifest, and the load of a benchmark.
 
-use super::apply::Rest;
+use super::apply::OtherSettings;
 use super::flags::{Flag, of_words};
 use super::yaml::ManifestFacts;
 use crate::config::names::of_node;
@@ -27,7 +27,7 @@ const IDLE: [&str; 14] = [
     "result_dir",
 ];
 
-impl Rest {
+impl OtherSettings {
     /// Each replica of a manifest runs the command.
     pub fn apply_manifest(&mut self, scenario: &mut Scenario, manifest: &ManifestFacts) {
         scenario.replicas = scenario.replicas.saturating_mul(manifest.replicas.unwrap_or(1).max(1));

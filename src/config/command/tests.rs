@@ -256,8 +256,8 @@ fn unrecognised_options_are_listed() {
     assert!(one("vllm serve a/b\nvllm serve c/d").contains("several engines"));
     let file = "trtllm-serve Qwen/Qwen3-8B --extra_llm_api_options extra.yml";
     assert!(one(file).contains("`--extra-llm-api-options extra.yml`"));
-    let machines = "python -m sglang.launch_server --model Qwen/Qwen3-8B --nnodes 2 --node-rank 0 --dist-init-addr HOST:20000";
-    assert_eq!(issues(machines), [""; 0]);
+    let nodes = "python -m sglang.launch_server --model Qwen/Qwen3-8B --nnodes 2 --node-rank 0 --dist-init-addr HOST:20000";
+    assert_eq!(issues(nodes), [""; 0]);
     for text in ["", "Qwen/Qwen3-8B", "v=1&m=qwen3-8b", "it's a text", "docker run nginx", "args:\n", "{}"] {
         assert!(read(text, &Scenario::default()).is_none(), "{text}");
     }

@@ -259,9 +259,9 @@ inputs! {
     L2Bandwidth = row("hlb", "L2 bandwidth", "Read bandwidth of the L2 cache, in GB/s.").at(Hardware, 9).later()
         .number(held!(spec.l2_bandwidth,
             real(1.0, 10_000_000.0, Quarters { low: 512, high: 131_072 }).unit("GB/s").or(|_, gpu, _| gpu.l2_gb_per_s.0))),
-    LinkRate = row("hln", "GPU link", "Bandwidth from a GPU to all others in its machine combined, in GB/s per direction.")
+    LinkRate = row("hln", "GPU link", "Bandwidth from a GPU to all others in its node combined, in GB/s per direction.")
         .at(Hardware, 10).later().number(held!(spec.link, PER_LINK.or(|_, gpu, _| gpu.link.gb_per_s.0))),
-    NetworkRate = row("hnw", "Network", "Bandwidth of a GPU's network port between machines, in GB/s per direction.")
+    NetworkRate = row("hnw", "Network", "Bandwidth of a GPU's network port between nodes, in GB/s per direction.")
         .at(Hardware, 11).later().number(held!(spec.network, PER_LINK.or(|_, gpu, _| gpu.link.network_gb_per_s.0))),
     PowerLimit = row("hpw", "Power limit", "Power limit of a GPU's board, in watts. Clocks do not change with it: set them too.")
         .at(Hardware, 12).later()

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Ask, Ran, texts};
+use super::{AskLearned, Ran, texts};
 use crate::config::catalog::Catalog;
 use crate::config::{Lengths, Load, Scenario, Setup, Version, VersionDefaults, Workload, check, link};
 use crate::efficiency::{Efficiencies, UNANSWERED};
@@ -83,7 +83,7 @@ impl BatchCase {
     }
 
     /// Predicts the batch.
-    pub fn compare(&self, catalog: &Catalog, ask: &Ask) -> Result<Compared, String> {
+    pub fn compare(&self, catalog: &Catalog, ask: &AskLearned) -> Result<Compared, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = self.as_recorded(setup.ok_or_else(|| texts(&issues))?, catalog);

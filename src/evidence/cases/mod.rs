@@ -134,7 +134,7 @@ fn read(kind: &str, value: Value) -> Result<Case, String> {
 }
 
 /// Runs the models on a plan's rows.
-pub type Ask<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
+pub type AskLearned<'a> = dyn Fn(&Rows) -> Result<Learned, String> + Sync + 'a;
 
 /// The catalog's record of a published model, and the format given by its name.
 pub(in crate::evidence) fn model(published: &str) -> Result<Resolved, String> {

@@ -24,7 +24,7 @@ pub enum LoadKind {
     Offline,
     /// At a rate, independent of answers.
     OpenLoop,
-    /// A server kept full: throughput and ITL during that time.
+    /// A saturated server: throughput and ITL during that time.
     SteadyState,
 }
 

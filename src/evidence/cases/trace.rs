@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Ask, Ran, texts};
+use super::{AskLearned, Ran, texts};
 use crate::config::catalog::Catalog;
 use crate::config::catalog::numbers::recorded_servers::constants;
 use crate::config::{Lengths, Load, Overrides, Parallelism, Scenario, Workload, check, link};
@@ -46,7 +46,7 @@ impl TraceCase {
     pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
 
     /// Replays the trace.
-    pub fn compare(&self, catalog: &Catalog, ask: &Ask<'_>) -> Result<Compared, String> {
+    pub fn compare(&self, catalog: &Catalog, ask: &AskLearned<'_>) -> Result<Compared, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;

@@ -38,7 +38,7 @@ pub const GIVEN: [Field; 8] = [
 pub const LOADS: [Field; 4] = [Field::Concurrency, Field::Rate, Field::ConstantRate, Field::Offline];
 
 /// A key of the file or of one of its runs.
-pub struct Key {
+pub struct ContributedKey {
     pub name: &'static str,
     pub required: bool,
     /// Its meaning, and how to give it.
@@ -57,11 +57,11 @@ enum Form {
     Scenario,
 }
 
-const fn key(name: &'static str, required: bool, form: Form, about: &'static str) -> Key {
-    Key { name, required, about, form }
+const fn key(name: &'static str, required: bool, form: Form, about: &'static str) -> ContributedKey {
+    ContributedKey { name, required, about, form }
 }
 
-pub const HEAD: [Key; 7] = [
+pub const HEAD: [ContributedKey; 7] = [
     key("schema", true, Form::Is(SCHEMA), "the version of this form"),
     key("contributor", true, Form::Text, "your name or handle, which the evidence and the calibration name"),
     key(
@@ -91,7 +91,7 @@ pub const HEAD: [Key; 7] = [
     key("runs", true, Form::Runs, "the measured runs"),
 ];
 
-pub const RUN: [Key; 6] = [
+pub const RUN: [ContributedKey; 6] = [
     key(
         "engine_version",
         true,
@@ -158,9 +158,9 @@ impl Form {
 }
 
 /// Missing, unknown or malformed keys of an object, a sentence each.
-pub fn faults(object: &Map<String, Value>, keys: &[Key]) -> Vec<String> {
-    let given = |key: &Key| object.get(key.name).filter(|value| !value.is_null());
-    let of_key = |key: &Key| match given(key) {
+pub fn faults(object: &Map<String, Value>, keys: &[ContributedKey]) -> Vec<String> {
+    let given = |key: &ContributedKey| object.get(key.name).filter(|value| !value.is_null());
+    let of_key = |key: &ContributedKey| match given(key) {
         None => key.required.then(|| format!("`{}` is missing: give {}", key.name, key.about)),
         Some(value) => {
             let shown = match value {
@@ -190,8 +190,8 @@ pub fn schema() -> Value {
     schema
 }
 
-fn of_keys(keys: &[Key]) -> Value {
-    let property = |key: &Key| {
+fn of_keys(keys: &[ContributedKey]) -> Value {
+    let property = |key: &ContributedKey| {
         let mut schema = key.form.schema();
         schema["description"] = key.about.into();
         (key.name.to_owned(), schema)

@@ -10,8 +10,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::cases::{Ask, ServedCase};
-use super::compared::{Compared, Report};
+use super::cases::{AskLearned, ServedCase};
+use super::compared::{Compared, ErrorReport};
 use crate::config::{Field, Issue, Severity};
 
 pub use keys::schema;
@@ -50,7 +50,7 @@ impl fmt::Display for Finding {
 }
 
 /// Every valid run of these files (name and content) with its prediction, and the issues of the others.
-pub fn checked(files: &[(String, String)], ask: &Ask<'_>) -> (Vec<Predicted>, Vec<Finding>) {
+pub fn checked(files: &[(String, String)], ask: &AskLearned<'_>) -> (Vec<Predicted>, Vec<Finding>) {
     let (mut all, mut findings) = (Vec::new(), Vec::new());
     for (file, text) in files {
         let (contribution, found) = read(file, text);
@@ -73,7 +73,7 @@ pub fn checked(files: &[(String, String)], ask: &Ask<'_>) -> (Vec<Predicted>, Ve
 }
 
 /// Errors of the predictions of contributed runs, by contributor.
-pub fn report(runs: &[Predicted]) -> Report {
+pub fn report(runs: &[Predicted]) -> ErrorReport {
     let compared: Vec<Compared> = runs.iter().map(|run| run.compared.clone()).collect();
-    Report::of(&ServedCase::METRICS, compared, Vec::new(), &[])
+    ErrorReport::of(&ServedCase::METRICS, compared, Vec::new(), &[])
 }

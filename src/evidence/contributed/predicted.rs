@@ -8,7 +8,7 @@ use super::read::{Contributed, Contribution};
 use crate::calibration::{Band, ConfigPoint, Factors, KnownRun, shipped};
 use crate::config::{self, Load, Measured, Version, link};
 use crate::efficiency::Efficiencies;
-use crate::evidence::cases::{Ask, texts};
+use crate::evidence::cases::{AskLearned, texts};
 use crate::evidence::compared::{Compared, Metric, Times};
 use crate::evidence::coverage::PREDICTED;
 use crate::evidence::fitted::is_fitted;
@@ -43,17 +43,17 @@ const METRICS: [(Metric, config::Metric); 3] = [
 /// Predicts a run. A run that the calibration holds is predicted without its configuration's runs, as in all
 /// evidence. Fails if nothing can be learned from it: it does not fit, is faster than the hardware, or is far from
 /// anything predicted.
-pub fn predicted(of: &Contribution, run: &Contributed, ask: &Ask<'_>) -> Result<Predicted, String> {
+pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> Result<Predicted, String> {
     let Contributed { number, version, scenario, setup } = run;
     if setup.prefill.is_some() {
         return Err("runs with prefill workers cannot calibrate: leave it out".into());
     }
     let (plan, rows) = plan(setup).map_err(|issues| texts(&issues))?;
     let (report, ideal) =
-        answer(&plan, &Efficiencies::Roofline).ok_or("the roofline does not answer every row")?;
+        answer(&plan, &Efficiencies::Roofline).ok_or("the roofline returned no result for some kernels")?;
     let ideal = ideal.ok_or_else(|| texts(&report.issues))?;
     let learned = runner(&plan, &Efficiencies::Learned(ask(&rows)?));
-    let learned = learned.ok_or("the models do not answer every row")?;
+    let learned = learned.ok_or("the models returned no result for some kernels")?;
     let calibration = shipped();
     let measured = &scenario.measured;
     let simulate = |runner: &Runner, factors| {

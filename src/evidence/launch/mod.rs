@@ -111,7 +111,7 @@ pub struct LaunchSettings {
     /// Whether the all-reduce is fused with the norm after it; `None` if the engine decides by model.
     pub all_reduce_fusion: Option<bool>,
     pub graphs: Graphs,
-    /// What a launch without a graph takes on the host of this machine, as a multiple of the engine's time.
+    /// What a launch without a graph takes on the host of this node, as a multiple of the engine's time.
     pub launch_times: Option<f64>,
     /// The largest batch with a CUDA graph of its own; larger ones run without.
     pub graph_batch: u32,

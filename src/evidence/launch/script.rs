@@ -41,7 +41,7 @@ pub(super) fn launch(plan: &LaunchPlan, case: &ServedCase, label: Label) -> Resu
 }
 
 const COPIED: &str =
-    "listed as NVIDIA's own run with fixed lengths, but taken for a copy of a run of the recorded scripts";
+    "listed as NVIDIA's own run with fixed lengths, but treated as a copy of a run from the recorded scripts";
 
 /// A script, and what is uncertain about the choice; or why there is none.
 type Found<'a> = Result<(&'a Script, Vec<String>), String>;
@@ -53,7 +53,7 @@ fn find<'a>(plan: &LaunchPlan, scripts: &[&'a Script], place: &RunKey) -> Found<
     } else if scripts.is_empty() {
         Err(format!("no launch script of {model} in {precision} on {gpu} with {engine}"))
     } else if !plan.lengths.contains(&[*isl, *osl]) {
-        Err(format!("the scripts do not run prompts of {isl} and answers of {osl} tokens"))
+        Err(format!("no recorded script has {isl} input and {osl} output tokens"))
     } else {
         by_day_and_image(scripts, image_tag(place.case), place.day)
     }
@@ -85,7 +85,7 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
     // A run on the day of a change mostly tests the change, so the later script holds then.
     let latest = |holds: &dyn Fn(&Script) -> bool| {
         let found: Vec<&Script> = scripts.iter().copied().filter(|script| holds(script)).collect();
-        let changed = "the settings changed on the day of the run; the new ones are taken".to_owned();
+        let changed = "the settings changed on the day of the run; the newer ones are used".to_owned();
         let doubts = if found.len() > 1 { vec![changed] } else { Vec::new() };
         Some((found.into_iter().max_by(|a, b| a.from.cmp(&b.from))?, doubts))
     };
@@ -97,9 +97,8 @@ fn by_day_and_image<'a>(scripts: &[&'a Script], tag: Option<&str>, day: Option<&
         let doubt = format!("the image {tag} belongs to the settings of {}, which are taken", script.from);
         return Ok((script, vec![doubt]));
     }
-    let (script, mut doubts) = latest(&|script| script.ran_on(day)).ok_or_else(|| {
-        format!("run on {}, outside of the recorded periods", day.unwrap_or("an unknown day"))
-    })?;
+    let (script, mut doubts) = latest(&|script| script.ran_on(day))
+        .ok_or_else(|| format!("run on {}, outside the recorded periods", day.unwrap_or("an unknown day")))?;
     doubts.push(format!("the image {} is not among those recorded", tag.unwrap_or("of the run")));
     Ok((script, doubts))
 }

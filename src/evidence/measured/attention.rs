@@ -9,7 +9,7 @@ use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Attention, Op, Phase, Sequences};
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct AttentionRow<'t> {
     dtype: &'t str,
     kv_dtype: &'t str,
     batch: u64,
@@ -26,8 +26,9 @@ struct Row<'t> {
 
 /// Visits the rows of one phase in the reference source's table.
 pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit(table.rows(), visitor, |run, row: Row| {
-        let Row { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } = row;
+    visit(table.rows(), visitor, |run, row: AttentionRow| {
+        let AttentionRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } =
+            row;
         let (Some(math), Some(kv)) = (Dtype::from_id(dtype), Dtype::from_id(kv_dtype)) else {
             return Err(format!("attention in {dtype} over {kv_dtype}"));
         };
@@ -68,7 +69,7 @@ pub(super) fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_
     visit(rows, visitor, |run, row| {
         let SecondRow { heads, kv_heads, head_dim, kv_dtype, .. } = row;
         if phase == Phase::Decode && !CLEAR_DECODE.contains(&run.source) {
-            return Err(format!("lengths of decoding sequences in doubt in {}", run.source));
+            return Err(format!("uncertain sequence lengths in decode ({})", run.source));
         }
         let prompts = Sequences { count: 1, new: row.prefill_tokens, past: row.prefill_past_kv };
         let decodes = Sequences { count: row.decode_seqs, new: 1, past: row.decode_kv };

@@ -14,11 +14,11 @@ use crate::units::Bytes;
 /// The tables' name for NVIDIA's library, which engines call if they have no kernel of their own.
 pub const NCCL: &str = "nccl";
 
-/// A source whose machines are not the ones that the catalog describes.
+/// A source whose nodes are not the ones that the catalog describes.
 const UNLIKE: &str = "vidur";
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct CollectiveRow<'t> {
     collective: &'t str,
     num_gpus: u32,
     bytes: f64,
@@ -28,7 +28,7 @@ struct Row<'t> {
 pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     for name in ["collectives", "collectives_second_source"] {
         let table = Table::read(&data.join(KERNELS), name)?;
-        visit(table.rows(), visitor, |mut run, Row { collective, num_gpus: ranks, bytes }| {
+        visit(table.rows(), visitor, |mut run, CollectiveRow { collective, num_gpus: ranks, bytes }| {
             if run.source == UNLIKE {
                 return Err(format!("{UNLIKE}: its GPUs are not all joined by NVLink"));
             }

@@ -22,7 +22,7 @@ const PHI_2: [(&str, u64); 4] =
     [("rmsnorm", 2560), ("add_rmsnorm", 2560), ("add", 2560), ("silu_and_mul", 10_240)];
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct ElementwiseRow<'t> {
     op: &'t str,
     tokens: u64,
     width: u64,
@@ -30,10 +30,10 @@ struct Row<'t> {
 
 /// Visits the rows of the table.
 pub(super) fn visit_rows(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit(table.rows(), visitor, |mut run, Row { op, tokens: rows, width }| {
+    visit(table.rows(), visitor, |mut run, ElementwiseRow { op, tokens: rows, width }| {
         let earlier = run.source == EARLIER_SOURCE;
         if earlier && PHI_2.contains(&(op, width)) {
-            return Err(format!("another operator of Phi-2 listed as {op}"));
+            return Err(format!("listed as {op}, but measured on another Phi-2 operator"));
         }
         let kind = match op {
             "rmsnorm" => ElementwiseKind::Norm,

@@ -12,7 +12,7 @@ use crate::kernels::{Gemm, Op};
 const DEEP_GEMM: [&str; 2] = ["deep_gemm", "DeepGEMM"];
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct GemmRow<'t> {
     dtype: &'t str,
     m: u64,
     n: u64,
@@ -21,7 +21,7 @@ struct Row<'t> {
 
 /// Visits the rows of one table of GEMMs.
 pub(super) fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit(table.rows(), visitor, |mut run, Row { dtype, m, n, k }| {
+    visit(table.rows(), visitor, |mut run, GemmRow { dtype, m, n, k }| {
         let weights = weights(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         if run.engine.is_empty() && DEEP_GEMM.contains(&&*run.kernel) {
             run.engine = "sglang";

@@ -32,7 +32,7 @@ static MODELS: LazyLock<HashMap<&str, (&Mla, u64)>> = LazyLock::new(|| {
 const DEEPSEEK: &str = "deepseek-ai/DeepSeek-V3";
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct LatentRow<'t> {
     dtype: &'t str,
     kv_dtype: &'t str,
     batch: u64,
@@ -47,7 +47,7 @@ struct Row<'t> {
 /// their times include the host's.
 pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
-    for row in table.rows::<RowSource, Row>() {
+    for row in table.rows::<RowSource, LatentRow>() {
         let (run, _) = row?;
         let least = shortest.entry(run.gpu).or_default().entry(run.engine).or_insert(run.latency_us);
         *least = least.min(run.latency_us);
@@ -58,7 +58,7 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
         engines[run.engine] > super::constants().eager * least
     };
     visit(table.rows(), visitor, |run, row| {
-        let Row { dtype, kv_dtype, batch, q_len, kv_len, step, heads } = row;
+        let LatentRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads } = row;
         if eager(&run) {
             return Err(format!("timed launch by launch ({} on {})", run.engine, run.gpu));
         }

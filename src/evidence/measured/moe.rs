@@ -17,7 +17,7 @@ use crate::kernels::{ExpertLoad, Moe, MoePart, Op, Pool, Routing};
 const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
 
 #[derive(Deserialize)]
-struct Row<'t> {
+struct MoeRow<'t> {
     dtype: &'t str,
     distribution: &'t str,
     tokens: u64,
@@ -32,8 +32,8 @@ struct Row<'t> {
 /// Visits the rows of the reference source's table. Sibling GPUs reveal where a kernel's tuner fell back on one GPU: a
 /// whole layer then takes several times as long as on the others.
 pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let shared = |run: &RowSource, row: &Row| {
-        let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = *row;
+    let shared = |run: &RowSource, row: &MoeRow| {
+        let MoeRow { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = *row;
         let sizes = [tokens, hidden, inter, topk, experts, tp, ep];
         point((run.engine, &run.kernel, dtype, distribution, sizes))
     };
@@ -41,7 +41,7 @@ pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(
     let deepseek_v3 = routed().find(|(_, model, _)| model.id == "deepseek-v3").map(|(shape, ..)| shape);
     let mut loads: HashMap<(Pool, &str, bool), ExpertLoad> = HashMap::new();
     visit_siblings(table, visitor, shared, |run, row| {
-        let Row { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = row;
+        let MoeRow { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = row;
         let weights = weights(dtype).ok_or_else(|| format!("experts in {dtype}"))?;
         let routing = routing(distribution).ok_or_else(|| format!("tokens routed by {distribution}"))?;
         let shape = [hidden, inter, topk, experts];

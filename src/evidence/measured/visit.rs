@@ -33,13 +33,13 @@ fn reference() -> &'static str {
 
 /// A call, the format its table gives, and the run with its engine and kernel as the models know them; or why the row
 /// is left out.
-pub(super) type Call<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
+pub(super) type ReadCall<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
 
 /// Visits rows as `call` reads them.
 pub(super) fn visit<'t, R: Deserialize<'t>>(
     rows: impl Iterator<Item = Result<(RowSource<'t>, R), TableError>>,
     visitor: &mut Visitor<'_>,
-    mut call: impl FnMut(RowSource<'t>, R) -> Call<'t>,
+    mut call: impl FnMut(RowSource<'t>, R) -> ReadCall<'t>,
 ) -> Result<(), TableError> {
     for row in rows {
         let (run, own) = row?;
@@ -54,7 +54,7 @@ pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
     point: impl Fn(&RowSource<'t>, &R) -> u64,
-    mut call: impl FnMut(RowSource<'t>, R) -> Call<'t>,
+    mut call: impl FnMut(RowSource<'t>, R) -> ReadCall<'t>,
 ) -> Result<(), TableError> {
     let mut siblings = Siblings::default();
     for row in table.rows() {

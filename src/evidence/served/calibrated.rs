@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{ServedRun, response::point};
 use crate::calibration::{
-    Band, Calibration, Comparand, ConfigPoint, FACTORS, Factors, Label, Observed, Posterior, Responses,
+    Band, Calibration, ConfigPoint, FACTORS, Factors, Label, Observed, Posterior, RankInput, Responses,
 };
 use crate::evidence::cases::{LoadKind, ServedCase};
 use crate::evidence::compared::{Metric, Times};
@@ -112,8 +112,8 @@ pub fn corrected(
     };
     let deviations = bands.iter().filter_map(deviation).collect();
     let (ttft, tpot, output) = (figure(Metric::Ttft), figure(Metric::Tpot), figure(Metric::Throughput));
-    let comparand = Comparand { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
-    Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), comparand }, bands))
+    let rank_input = RankInput { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
+    Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), rank_input }, bands))
 }
 
 /// The noise sources of a metric, as in a prediction.

@@ -74,7 +74,7 @@ impl ServedRun {
         Ok(Self { setup, launch, policy, sent, extent, drafting, link })
     }
 
-    /// The run's means at these step times (for a server kept full, only while it was full), and the mean number of
+    /// The run's means at these step times (for a saturated server, only while all its slots were filled), and the mean number of
     /// requests in flight per replica.
     pub fn simulate(&self, cost: &dyn StepCost, wait: f64) -> Result<(Times, f64), String> {
         let sampling = self.sent.sampling_ns * 1e-9 * f64::from(self.setup.model.vocab);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::calibrated::LeaveOut;
 use super::on_all_cores;
-use crate::calibration::{Calibration, Comparand, ConfigPoint, Label, UncertainFigure};
+use crate::calibration::{Calibration, ConfigPoint, Label, RankInput, UncertainFigure};
 use crate::evidence::compared::{Compared, Metric};
 use crate::evidence::coverage::{Calibrated, PREDICTED};
 
@@ -123,14 +123,14 @@ fn reliability(pairs: &[&Ranked]) -> Vec<Reliability> {
 
 /// A run with its calibrated prediction.
 type Predicted<'a> = (&'a Compared, &'a Calibrated);
-type Pair<'a> = (&'static str, [Predicted<'a>; 2]);
+type ComparedPair<'a> = (&'static str, [Predicted<'a>; 2]);
 
 /// Runs of one model under one load that differ in one thing.
-fn pairs(cases: &[Compared]) -> Vec<Pair<'_>> {
+fn pairs(cases: &[Compared]) -> Vec<ComparedPair<'_>> {
     let mut alike: BTreeMap<(&str, u32), Vec<Predicted<'_>>> = BTreeMap::new();
     for case in cases {
         if let (Some(clients), Some(calibrated)) = (case.concurrency, case.calibrated.get(PREDICTED)) {
-            alike.entry((&calibrated.comparand.point.shape, clients)).or_default().push((case, calibrated));
+            alike.entry((&calibrated.rank_input.point.shape, clients)).or_default().push((case, calibrated));
         }
     }
     let mut pairs = Vec::new();
@@ -145,7 +145,7 @@ fn pairs(cases: &[Compared]) -> Vec<Pair<'_>> {
 
 /// The single difference between two runs, if there is exactly one.
 fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
-    let (a, b) = (&one.comparand.point, &other.comparand.point);
+    let (a, b) = (&one.rank_input.point, &other.rank_input.point);
     let near = |one: f64, other: f64| (one / other - 1.0).abs() < SAME;
     let is_alike = a.agrees(b, Label::Shape)
         && a.agrees(b, Label::Drafts)
@@ -162,22 +162,22 @@ fn difference(one: &Calibrated, other: &Calibrated) -> Option<&'static str> {
 
 /// Compares a pair with the runs of both configurations left out.
 fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calibration) -> Vec<Ranked> {
-    let comparands = pair.map(|(_, calibrated)| &calibrated.comparand);
+    let rank_inputs = pair.map(|(_, calibrated)| &calibrated.rank_input);
     let others = |known: &ConfigPoint| {
-        comparands.iter().all(|comparand| !LeaveOut::Configuration.is_of(&comparand.point, known))
+        rank_inputs.iter().all(|rank_input| !LeaveOut::Configuration.is_of(&rank_input.point, known))
     };
-    let versus = calibration.versus(comparands, &[], others);
+    let versus = calibration.versus(rank_inputs, &[], others);
     let of_metric = |metric: Metric| {
         let [a, b] = pair.map(|(case, _)| case);
         let ratio = |one: Option<f64>, other: Option<f64>| Some((other? / one?).ln());
         let physics = ratio(metric.of(a.physics.as_ref()?), metric.of(b.physics.as_ref()?))?;
         let measured = ratio(metric.of(&a.measured), metric.of(&b.measured))?;
-        let [one, other] = comparands.map(|comparand| figure(comparand, metric));
+        let [one, other] = rank_inputs.map(|rank_input| figure(rank_input, metric));
         Some(Ranked { difference, metric, first: versus.lower([one?, other?]), physics, measured })
     };
     METRICS.into_iter().filter_map(of_metric).filter(|one| one.measured != 0.0).collect()
 }
 
-fn figure(comparand: &Comparand, metric: Metric) -> Option<UncertainFigure> {
-    if metric == Metric::Ttft { comparand.ttft } else { comparand.tpot }
+fn figure(rank_input: &RankInput, metric: Metric) -> Option<UncertainFigure> {
+    if metric == Metric::Ttft { rank_input.ttft } else { rank_input.tpot }
 }

@@ -9,8 +9,8 @@ use super::ranks::Ranks;
 use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::shipped;
 use crate::config::catalog::Catalog;
-use crate::evidence::cases::{Ask, LoadKind, ServedCase};
-use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, Times, errors, grouped};
+use crate::evidence::cases::{AskLearned, LoadKind, ServedCase};
+use crate::evidence::compared::{Compared, ErrorReport, Metrics, PeerRow, Times, errors, grouped};
 use crate::evidence::contradictions::{Contradiction, constants, contradictions};
 use crate::evidence::coverage::PREDICTED;
 use crate::evidence::errors::grouped as by_key;
@@ -22,7 +22,7 @@ const FEW_CLIENTS: u32 = 4;
 #[derive(Debug, Clone, Serialize)]
 pub struct LoopReport {
     #[serde(flatten)]
-    pub all: Report,
+    pub all: ErrorReport,
     /// At most four clients, so that kernels and host matter rather than queues.
     pub few_clients: Metrics,
     pub by_concurrency: BTreeMap<u32, Metrics>,
@@ -42,7 +42,7 @@ pub struct LoopReport {
 pub struct ServedReports {
     pub closed_loops: LoopReport,
     /// Of every other kind.
-    pub others: BTreeMap<LoadKind, Report>,
+    pub others: BTreeMap<LoadKind, ErrorReport>,
 }
 
 /// A case ready for replay.
@@ -55,7 +55,7 @@ struct Ready<'a> {
 pub fn served_reports(
     cases: &[&ServedCase],
     catalog: &Catalog,
-    ask: &Ask<'_>,
+    ask: &AskLearned<'_>,
     peers: &[PeerRow],
     leaves: &[LeaveOut],
 ) -> Result<ServedReports, String> {
@@ -69,7 +69,7 @@ pub fn served_reports(
     let mut compared = by_key(compared);
     let report = |kind: LoadKind, compared: Vec<Compared>| {
         let skipped = skipped.iter().filter(|one| kinds[one.id.as_str()] == kind).cloned().collect();
-        Report::of(&ServedCase::METRICS, compared, skipped, peers)
+        ErrorReport::of(&ServedCase::METRICS, compared, skipped, peers)
     };
     let closed = compared.remove(&LoadKind::ClosedLoop).unwrap_or_default();
     let others = LoadKind::ALL.iter().copied().filter(|kind| *kind != LoadKind::ClosedLoop);
@@ -80,7 +80,7 @@ pub fn served_reports(
 }
 
 /// Additional statistics for closed loops, mostly those with recorded launch scripts.
-fn loop_report(ready: &[Ready<'_>], all: Report, tables: &TablesOfRuns) -> LoopReport {
+fn loop_report(ready: &[Ready<'_>], all: ErrorReport, tables: &TablesOfRuns) -> LoopReport {
     let recorded: Vec<&Ready> = ready
         .iter()
         .filter(|one| one.case.kind == LoadKind::ClosedLoop && one.case.published.is_none())

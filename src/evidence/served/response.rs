@@ -8,7 +8,7 @@ use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
 use crate::config::catalog::Catalog;
-use crate::evidence::cases::{Ask, ServedCase};
+use crate::evidence::cases::{AskLearned, ServedCase};
 use crate::evidence::compared::{Skipped, Times};
 use crate::serving::run::means;
 
@@ -33,7 +33,7 @@ pub struct Response {
 pub fn responses(
     cases: &[&ServedCase],
     catalog: &Catalog,
-    ask: &Ask<'_>,
+    ask: &AskLearned<'_>,
     factors: &BTreeMap<String, Factors>,
 ) -> Result<(Vec<Response>, Vec<Skipped>), String> {
     let (ready, mut skipped) =

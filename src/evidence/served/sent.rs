@@ -7,7 +7,7 @@ use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
 use crate::kernels::random::SplitMix64;
 use crate::serving::run::{self, from_table, log_normal, means};
-use crate::serving::sim::{Arrivals, Policy, Request, Served};
+use crate::serving::sim::{Arrivals, FinishedRequest, Policy, Request};
 
 /// The requests of a run.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct SentRequests {
     pub arrivals: Arrivals,
     /// Maximum requests in flight.
     pub at_once: u32,
-    /// Slots of a server that is kept full; `None` for other servers.
+    /// Slots of a saturated server; `None` for other servers.
     pub full: Option<u32>,
     pub prefixes: Option<Prefixes>,
     /// Time to sample a token per entry of the vocabulary, in ns, beyond taking the largest logit.
@@ -177,9 +177,9 @@ fn from_bins(edges: &[f64], counts: &[u32], total: f64, random: &mut SplitMix64)
 
 /// Output tokens per second from the time when `places` requests have their first token until fewer are left,
 /// as ML.ENERGY's client counts. The tokens of a request arrive evenly.
-pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
+pub fn rate_while_full(served: &[FinishedRequest], places: usize) -> f64 {
     let (begin, end) = while_full(served, places);
-    let tokens = |one: &Served| {
+    let tokens = |one: &FinishedRequest| {
         let span = one.last - one.first;
         let inside = (one.last.min(end) - one.first.max(begin)).max(0.0);
         let others = f64::from(one.output) - 1.0;
@@ -190,7 +190,7 @@ pub fn rate_while_full(served: &[Served], places: usize) -> f64 {
 }
 
 /// When the server became full, and when slots began to stay empty.
-pub fn while_full(served: &[Served], places: usize) -> (f64, f64) {
+pub fn while_full(served: &[FinishedRequest], places: usize) -> (f64, f64) {
     let mut firsts: Vec<f64> = served.iter().map(|one| one.first).collect();
     let mut lasts: Vec<f64> = served.iter().map(|one| one.last).collect();
     firsts.sort_by(f64::total_cmp);
@@ -207,7 +207,8 @@ mod tests {
     #[test]
     fn a_full_server_is_counted_while_it_is_full() {
         // Two places, eleven tokens each in ten seconds; the last two requests leave places free and do not count.
-        let one = |first: f64, last: f64| Served { arrival: 0.0, first, last, prompt: 1, output: 11 };
+        let one =
+            |first: f64, last: f64| FinishedRequest { arrival: 0.0, first, last, prompt: 1, output: 11 };
         let served = [
             one(0.0, 10.0),
             one(0.0, 10.0),

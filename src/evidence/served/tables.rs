@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::config::kernels::KernelChoice;
 use crate::config::{Dtype, Parallelism, Setup};
 use crate::efficiency::{Efficiencies, UNANSWERED};
-use crate::evidence::cases::Ask;
+use crate::evidence::cases::AskLearned;
 use crate::evidence::compared::{Skipped, parted};
 use crate::serving::table::{Extent, Phases, StepTable, TablePlan};
 
@@ -71,7 +71,7 @@ impl TablesOfRuns {
 /// A table for each key, as large as the largest run with that key requires.
 pub fn tables<'a>(
     runs: impl Iterator<Item = (&'a Setup, &'a Extent)>,
-    ask: &Ask<'_>,
+    ask: &AskLearned<'_>,
 ) -> Result<TablesOfRuns, String> {
     let mut wanted: FxHashMap<TableKey, (&Setup, Extent)> = FxHashMap::default();
     for (setup, needed) in runs {

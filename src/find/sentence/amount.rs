@@ -2,7 +2,7 @@
 
 use super::hardware::{self, owned};
 use super::words::TOKENS;
-use super::{Parsed, Unit, Words};
+use super::{AmountUnit, Parsed, Words};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload};
 use crate::find::layouts::ALL;
@@ -93,9 +93,9 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     }
     words.next_if(&SENDING);
     let number = words.number()?;
-    match words.next_as(Unit::of)? {
-        Unit::Requests(each) => by_all(number * each, parsed),
-        Unit::TokenRate => set(number, Unit::Speed, parsed),
+    match words.next_as(AmountUnit::of)? {
+        AmountUnit::Requests(each) => by_all(number * each, parsed),
+        AmountUnit::TokenRate => set(number, AmountUnit::Speed, parsed),
         _ => None,
     }
 }
@@ -121,14 +121,16 @@ fn percentile(word: &str) -> Option<f64> {
 fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
         let unit = match word {
-            _ if PROMPTS.contains(&word) => Unit::Prompt,
-            _ if ANSWERS.contains(&word) => Unit::Output,
-            _ => Unit::of(word).filter(|unit| matches!(unit, Unit::Dollars | Unit::Prompt | Unit::Output))?,
+            _ if PROMPTS.contains(&word) => AmountUnit::Prompt,
+            _ if ANSWERS.contains(&word) => AmountUnit::Output,
+            _ => AmountUnit::of(word).filter(|unit| {
+                matches!(unit, AmountUnit::Dollars | AmountUnit::Prompt | AmountUnit::Output)
+            })?,
         };
         words.next_if(&["of"]);
         let number = words.number()?;
         match unit {
-            Unit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
+            AmountUnit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
             _ => length(words)?,
         }
         return set(number, unit, parsed);
@@ -136,29 +138,29 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if words.next_if(&["x", "×"]) {
         return owned(number, words, parsed);
     }
-    let Some(unit) = words.next_as(Unit::of) else { return owned(number, words, parsed) };
+    let Some(unit) = words.next_as(AmountUnit::of) else { return owned(number, words, parsed) };
     let unit = match unit {
-        Unit::Tokens => words.next_as(Unit::of)?,
+        AmountUnit::Tokens => words.next_as(AmountUnit::of)?,
         unit => unit,
     };
     match unit {
-        Unit::Clients => {
+        AmountUnit::Clients => {
             words.next_if(&["requests", "clients", "users"]);
         }
-        Unit::Prompt | Unit::Output => length(words)?,
+        AmountUnit::Prompt | AmountUnit::Output => length(words)?,
         // `200 ms TTFT`.
-        Unit::Time(each) => {
+        AmountUnit::Time(each) => {
             let field = words.next_as(limited)?;
             return set_limit(field, number * each, parsed);
         }
-        Unit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
-        Unit::TokenRate if words.next_if(&[EACH]) => return set(number, Unit::Speed, parsed),
+        AmountUnit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
+        AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),
         // `99 % of requests`.
-        Unit::Percent => {
+        AmountUnit::Percent => {
             words.skip();
             words.next_if(&["requests"]);
         }
-        Unit::Other => {
+        AmountUnit::Other => {
             words.skip();
             let kind = words.next_as(queue)?;
             return queued(number, kind, parsed);
@@ -170,7 +172,7 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
 
 /// `tokens` after a length; `None` before `tokens/s`, which makes the number a rate.
 fn length(words: &mut Words) -> Option<()> {
-    let is_rate = words.peek().and_then(Unit::of) == Some(Unit::TokenRate);
+    let is_rate = words.peek().and_then(AmountUnit::of) == Some(AmountUnit::TokenRate);
     words.next_if(&TOKENS);
     (!is_rate).then_some(())
 }
@@ -193,44 +195,44 @@ fn whole_count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
 }
 
-fn set(number: f64, unit: Unit, parsed: &mut Parsed) -> Option<Field> {
+fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
     let count = whole_count(number);
     let workload = &mut parsed.link.scenario.workload;
     let rate = |each: f64| significant(number * each, DIGITS);
     let load = match unit {
-        Unit::Requests(each) => Load::Rate(rate(each)),
-        Unit::SessionRate(each) => Load::SessionRate(rate(each)),
-        Unit::Clients => Load::Concurrency(count?),
-        Unit::Sessions => Load::Sessions(count?),
-        Unit::Gpus => {
+        AmountUnit::Requests(each) => Load::Rate(rate(each)),
+        AmountUnit::SessionRate(each) => Load::SessionRate(rate(each)),
+        AmountUnit::Clients => Load::Concurrency(count?),
+        AmountUnit::Sessions => Load::Sessions(count?),
+        AmountUnit::Gpus => {
             parsed.find.set(Field::BudgetGpus, &count?.to_string());
             return Some(Field::BudgetGpus);
         }
-        Unit::Dollars => {
+        AmountUnit::Dollars => {
             parsed.find.set(Field::BudgetDollars, &number.to_string());
             return Some(Field::BudgetDollars);
         }
-        Unit::Percent => {
+        AmountUnit::Percent => {
             parsed.slos.share = Some(number / 100.0);
             return Some(Field::SloShare);
         }
-        Unit::Speed => {
+        AmountUnit::Speed => {
             parsed.slos.tpot_ms = Some(significant(1e3 / number, DIGITS)).filter(|time| time.is_finite());
             return parsed.slos.tpot_ms.map(|_| Field::SloTpot);
         }
-        Unit::Turns => {
+        AmountUnit::Turns => {
             workload.turns.count = count?;
             return Some(Field::Turns);
         }
-        Unit::Prompt => {
+        AmountUnit::Prompt => {
             workload.set_mean_prompt(count.map(f64::from));
             return count.map(|_| Field::Isl);
         }
-        Unit::Output => {
+        AmountUnit::Output => {
             workload.set_mean_output(count.map(f64::from));
             return count.map(|_| Field::Osl);
         }
-        Unit::Time(_) | Unit::Tokens | Unit::TokenRate | Unit::Other => return None,
+        AmountUnit::Time(_) | AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Other => return None,
     };
     workload.load = load;
     Some(Field::Load)
@@ -257,7 +259,7 @@ fn asks(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         "burst" | "offline" => {
             words.skip();
             let number = words.number()?;
-            words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Other));
+            words.next_as(|word| AmountUnit::of(word).filter(|unit| *unit == AmountUnit::Other));
             return queued(number, queue(word)?, parsed);
         }
         "accepted" => {

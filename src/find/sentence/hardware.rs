@@ -1,7 +1,7 @@
 //! Hardware, engines and formats of a request, and prices.
 
 use super::left_out::{is_not, not};
-use super::{Parsed, Unit, Words};
+use super::{AmountUnit, Parsed, Words};
 use crate::config::catalog::catalog;
 use crate::config::check::KV_FORMATS;
 use crate::config::link::exclude;
@@ -61,7 +61,7 @@ pub fn owned(number: f64, words: &mut Words, parsed: &mut Parsed) -> Option<Fiel
     let (name, types) = words.next_as(|word| {
         Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
     })?;
-    words.next_as(|word| Unit::of(word).filter(|unit| *unit == Unit::Gpus));
+    words.next_as(|word| AmountUnit::of(word).filter(|unit| *unit == AmountUnit::Gpus));
     if number.fract() != 0.0 {
         return None;
     }
@@ -108,7 +108,7 @@ fn price(name: &str, types: &[&str], words: &mut Words, parsed: &mut Parsed) {
 
 /// `$2.10/h each`, `2.10 dollars/hour`.
 fn dollars(words: &mut Words) -> Option<f64> {
-    let is_dollars = |word: &str| Unit::of(word).filter(|unit| *unit == Unit::Dollars);
+    let is_dollars = |word: &str| AmountUnit::of(word).filter(|unit| *unit == AmountUnit::Dollars);
     let before = words.next_as(is_dollars).is_some();
     let number = words.number()?;
     if !before {

@@ -2,7 +2,7 @@
 
 use super::hardware::wishes;
 use super::left_out::is_not;
-use super::{BREAK, FILLERS, Parsed, SEPARATORS, Unit};
+use super::{AmountUnit, BREAK, FILLERS, Parsed, SEPARATORS};
 use crate::config::names::{begins_name, is_size, resolve, search, short_name};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
@@ -69,7 +69,7 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
 }
 
 fn is_unit(word: &str) -> bool {
-    Unit::of(word).is_some()
+    AmountUnit::of(word).is_some()
 }
 
 struct Taken {

@@ -23,7 +23,7 @@ const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps
 
 /// What a number before a word means.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Unit {
+pub enum AmountUnit {
     /// This many per second.
     Requests(f64),
     SessionRate(f64),
@@ -48,7 +48,7 @@ pub enum Unit {
     Other,
 }
 
-impl Unit {
+impl AmountUnit {
     /// The unit that a lower-case word names.
     pub fn of(word: &str) -> Option<Self> {
         let (what, time) = word.split_once('/').map_or((word, None), |(what, time)| (what, Some(time)));
@@ -139,13 +139,13 @@ impl Words {
     pub fn milliseconds(&mut self) -> Option<f64> {
         self.skip();
         let number = self.number()?;
-        match self.peek().and_then(Unit::of) {
-            Some(Unit::Time(each)) => {
+        match self.peek().and_then(AmountUnit::of) {
+            Some(AmountUnit::Time(each)) => {
                 self.at += 1;
                 Some(number * each)
             }
             // A number with another unit.
-            Some(unit) if unit != Unit::Prompt && unit != Unit::Output => None,
+            Some(unit) if unit != AmountUnit::Prompt && unit != AmountUnit::Output => None,
             _ => Some(number),
         }
     }

@@ -2,11 +2,8 @@
 
 use super::{causal_pairs, constants};
 use crate::config::kernels::AttentionKernel;
-use crate::kernels::features::{DeviceSpec, Equivalent};
+use crate::kernels::features::{DeviceSpec, Equivalent, TILE_ROWS};
 use crate::kernels::{Attention, Phase, Sequences};
-
-/// Query rows per thread block in prefill kernels.
-pub const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
 /// Query-key pairs the kernel multiplies: a tile of queries covers all keys visible to any of its rows.
 pub fn executed_pairs(attention: &Attention, batch: Equivalent, kernel: AttentionKernel) -> f64 {

@@ -1,14 +1,18 @@
 //! The feature vectors of attention, for prefill and for decode.
 
-use super::executed::{TILE_ROWS, alone, elements, executed_pairs};
+use super::executed::{alone, elements, executed_pairs};
 use super::{Attention, constants};
 use crate::config::kernels::{AttentionKernel, KernelId};
 use crate::config::{Dtype, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::features::{
+    DeviceSpec, Equivalent, Inputs, TILE_ROWS, Term, flag, ln_rounding, names, vector,
+};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const PREFILL: FamilySpec = FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS) };
-pub const DECODE: FamilySpec = FamilySpec { version: 4, columns: || names(DECODE_COLUMNS) };
+pub const PREFILL: FamilySpec =
+    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), kernel: parsed::<AttentionKernel> };
+pub const DECODE: FamilySpec =
+    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), kernel: parsed::<AttentionKernel> };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +39,8 @@ struct Attended {
     alone: f64,
     /// Exponentials on the special-function units, the rest of the softmax on the FP32 pipes.
     softmax: f64,
+    /// What a launch takes besides its work.
+    shortest: f64,
     ideal: f64,
 }
 
@@ -79,12 +85,9 @@ impl Attended {
             alone: alone(attention, &batch, kernel, &device, memory),
             softmax: heads * executed * (1.0 / device.xu + constants().softmax_fp32 / device.fma)
                 / (device.clock * device.sms),
+            shortest: device.micros(constants().shortest_cycles),
             ideal: count.ideal(gpu)?.micros(),
         })
-    }
-
-    fn shortest(&self) -> f64 {
-        constants().shortest_cycles / self.device.clock
     }
 
     fn group(&self) -> f64 {
@@ -131,7 +134,7 @@ impl Attended {
 impl Inputs for Attended {
     /// The resources' times in sequence; how well kernels overlap them is learned.
     fn reference(&self) -> f64 {
-        (self.compute + self.softmax).max(self.memory).max(self.alone) + self.shortest()
+        (self.compute + self.softmax).max(self.memory).max(self.alone) + self.shortest
     }
 }
 
@@ -143,7 +146,7 @@ const COMMON: &[Term<Attended>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
-    ("shortest", |l| l.share(l.shortest())),
+    ("shortest", |l| l.share(l.shortest)),
     ("softmax", |l| l.share(l.softmax)),
     // µs.
     ("ln_reference", |l| l.reference().ln()),

@@ -6,10 +6,7 @@ pub use vector::FAMILY;
 
 use super::{CallPoint, Count, Family, Kernel, Launch};
 use crate::config::{Gpu, MissingFigure};
-use crate::units::{Bytes, Flops};
-
-const BF16_BYTES: f64 = 2.0;
-const F32_BYTES: f64 = 4.0;
+use crate::units::{BF16_BYTES, Bytes, F32_BYTES, Flops};
 
 /// `rows` rows of `width` elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

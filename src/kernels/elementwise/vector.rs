@@ -5,9 +5,10 @@ use crate::config::MissingFigure;
 use crate::config::catalog::numbers::elementwise::constants;
 use crate::config::kernels::ElementwiseKernel;
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<ElementwiseKernel> };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +84,7 @@ impl Streamed {
             ElementwiseKind::Add => constants().shortest_add_cycles,
             _ => constants().shortest_cycles,
         };
-        cycles / self.device.clock
+        self.device.micros(cycles)
     }
 
     /// Time the busiest SM takes to move its rows, one block per row, at L2 speed.

@@ -72,6 +72,11 @@ impl DeviceSpec {
         self.sms * self.clock * self.rate
     }
 
+    /// The time of this many cycles at the boost clock.
+    pub fn micros(&self, cycles: f64) -> f64 {
+        cycles / self.clock
+    }
+
     /// Cycles of one SM per query-key pair: products with a key and value of `head_dim`, one exponential and `fp32`
     /// operations.
     pub fn pair_cycles(&self, head_dim: f64, fp32: f64) -> f64 {

@@ -14,3 +14,6 @@ mod term;
 pub use device::{DeviceSpec, Tile, identity_names};
 pub use equivalent::Equivalent;
 pub use term::{Inputs, Term, flag, ln_rounding, names, vector};
+
+/// Rows of tiles: queries in attention, tokens in projections.
+pub const TILE_ROWS: [f64; 2] = [64.0, 128.0];

@@ -7,7 +7,8 @@ use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]) };
+/// Measured tables name no kernels of GEMMs.
+pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), kernel: |_| None };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +61,7 @@ pub fn quantising(gemm: &Gemm, device: &DeviceSpec) -> f64 {
     }
     let cycles = GemmKernel::ScaledFp8.shortest_cycles() - GemmKernel::Library.shortest_cycles();
     let bytes = gemm.m as f64 * gemm.k as f64 * (Dtype::Bf16.bytes() + Dtype::Fp8.bytes());
-    cycles / device.clock + device.read(bytes, device.resident(bytes))
+    device.micros(cycles) + device.read(bytes, device.resident(bytes))
 }
 
 /// Copies of the weights that the benchmark cycled through to keep them cold: read off the size at which GEMMs stop
@@ -98,7 +99,7 @@ impl GemmInputs {
     }
 
     fn shortest(&self) -> f64 {
-        self.kernel.shortest_cycles() / self.device.clock
+        self.device.micros(self.kernel.shortest_cycles())
     }
 
     fn tiles(&self, tile: Tile) -> f64 {

@@ -5,17 +5,16 @@ use super::block_vector::BlockInputs;
 use super::vector::query_tiles;
 use crate::config::kernels::LatentKernel;
 use crate::config::{Arch, Dtype};
-use crate::kernels::features::{Inputs, Term, flag, ln_rounding, names};
-use crate::kernels::{FamilySpec, Phase};
+use crate::kernels::features::{Inputs, TILE_ROWS, Term, flag, ln_rounding, names};
+use crate::kernels::{FamilySpec, Phase, parsed};
 
-pub const DENSE_BLOCK: FamilySpec = FamilySpec { version: 1, columns: || names(DENSE_COLUMNS) };
-pub const SPARSE_BLOCK: FamilySpec = FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS) };
+pub const DENSE_BLOCK: FamilySpec =
+    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), kernel: parsed::<LatentKernel> };
+pub const SPARSE_BLOCK: FamilySpec =
+    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), kernel: parsed::<LatentKernel> };
 
 pub const DENSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, DENSE];
 pub const SPARSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, SPARSE];
-
-/// Tile rows: queries in attention, tokens in projections.
-const TILE_ROWS: [f64; 2] = [64.0, 128.0];
 
 impl BlockInputs {
     /// Query tiles of attention.

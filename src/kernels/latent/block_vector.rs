@@ -43,7 +43,7 @@ pub struct BlockInputs {
 pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
     let Some(KernelId::Latent(kernel)) = launch.kernel else { return Ok(None) };
     let form = kernel.form(module.phase);
-    let block = Block {
+    let block = BlockSpec {
         module,
         sparse: None,
         kernel,
@@ -62,7 +62,7 @@ pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Ve
     let form = if kernel == LatentKernel::SglangDense { Form::Expanded } else { Form::Absorbed };
     // SGLang's dense blocks never run the indexer.
     let launched = SparseModule { indexes: sparse.indexes && form == Form::Absorbed, ..sparse.clone() };
-    let block = Block {
+    let block = BlockSpec {
         module: &launched.module,
         sparse: Some(&launched),
         kernel,
@@ -75,7 +75,7 @@ pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Ve
 }
 
 /// The parts of a block.
-struct Block<'a> {
+struct BlockSpec<'a> {
     module: &'a LatentModule,
     sparse: Option<&'a SparseModule>,
     kernel: LatentKernel,
@@ -85,7 +85,7 @@ struct Block<'a> {
     family: Family,
 }
 
-impl Block<'_> {
+impl BlockSpec<'_> {
     fn vector(
         &self,
         columns: &[&[Term<BlockInputs>]],

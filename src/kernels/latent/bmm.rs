@@ -4,10 +4,11 @@ use super::{ACTIVATION_BYTES, constants};
 use crate::config::kernels::{BmmKernel, KernelId};
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding, names, vector};
-use crate::kernels::{CallPoint, Count, Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{CallPoint, Count, Family, FamilySpec, Kernel, Launch, parsed};
 use crate::units::{Bytes, Flops};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<BmmKernel> };
 
 /// `count` GEMMs `C[m,n] = A[m,k] B[k,n]` in one launch, each with its own weights B. Latent attention in decode
 /// uses them, one per head, to map queries into the latent space and results out of it.
@@ -109,7 +110,7 @@ impl BmmInputs {
     }
 
     fn shortest(&self) -> f64 {
-        constants().bmm_shortest_cycles / self.device.clock
+        self.device.micros(constants().bmm_shortest_cycles)
     }
 
     /// Tiles of all GEMMs.

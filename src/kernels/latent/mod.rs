@@ -33,13 +33,13 @@ use crate::config::kernels::LatentKernel;
 use crate::config::model::Mla;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
-use crate::units::{Bytes, Flops};
+use crate::units::{Bytes, F32_BYTES, Flops};
 
 /// The measured kernel over latents in prefill: FlashAttention-3.
 const ABSORBED_PROMPTS: (&str, LatentKernel) = ("flash_attention", LatentKernel::SglangFa3);
 
 /// The f32 scale of an FP8 index key.
-pub const INDEX_SCALE_BYTES: f64 = 4.0;
+pub const INDEX_SCALE_BYTES: f64 = F32_BYTES;
 
 /// Head layout of latent attention on one rank, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

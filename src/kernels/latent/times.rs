@@ -83,7 +83,7 @@ impl BlockTimes {
         let pairs = heads * span.pairs / (device.clock * device.sms);
         times.softmax = pairs * (1.0 / device.xu + constants().softmax_fp32 / device.fma);
         let length = batch.past + batch.new;
-        times.serial = kernel.serial_cycles(module.phase, gpu.arch, length) / device.clock;
+        times.serial = device.micros(kernel.serial_cycles(module.phase, gpu.arch, length));
         times.attention =
             (times.attention_compute + times.softmax).max(times.attention_memory).max(times.serial);
         let widths = module.hidden + module.query_rank + module.heads.cached();
@@ -98,7 +98,7 @@ impl BlockTimes {
         let launches = constants().launches
             + if quantises { constants().quantise_launches } else { 0.0 }
             + if indexes { constants().indexer_launches } else { 0.0 };
-        times.launches = launches * constants().launch_cycles / device.clock;
+        times.launches = device.micros(launches * constants().launch_cycles);
         if work.sparse && module.phase == Phase::Prefill {
             times.dispatch = dispatch(kernel, module, indexes);
         }

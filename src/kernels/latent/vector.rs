@@ -3,13 +3,11 @@
 use super::{AttendedSpan, Form, LatentAttention, attention, constants};
 use crate::config::kernels::{KernelId, LatentKernel};
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, flag, names, vector};
-use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase};
+use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, TILE_ROWS, Term, flag, names, vector};
+use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase, parsed};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
-
-/// Output rows per thread block.
-const TILE_ROWS: [f64; 2] = [64.0, 128.0];
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<LatentKernel> };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +39,8 @@ struct Attended {
     widening: f64,
     /// One sequence on one SM, if the kernel does not split it.
     serial: f64,
+    /// What a launch takes besides its work.
+    shortest: f64,
     ideal: f64,
 }
 
@@ -102,22 +102,19 @@ impl Attended {
             hits,
             softmax: heads * batch.pairs * softmax / (device.clock * device.sms),
             widening: widened / device.bandwidth,
-            serial: kernel.serial_cycles(call.phase, gpu.arch, batch.past + batch.new) / device.clock,
+            serial: device.micros(kernel.serial_cycles(call.phase, gpu.arch, batch.past + batch.new)),
+            shortest: device.micros(constants().shortest_cycles),
             ideal: call.count(gpu)?.ideal(gpu)?.micros(),
         })
     }
 
-    fn shortest(&self) -> f64 {
-        constants().shortest_cycles / self.device.clock
-    }
-
-    fn tasks(&self, rows: f64) -> f64 {
+    fn tiles(&self, rows: f64) -> f64 {
         query_tiles(&self.batch, self.form, self.heads, rows)
     }
 
     /// Padded rows over rows.
     fn padding(&self, rows: f64) -> f64 {
-        (self.tasks(rows) * rows / (self.batch.new * self.batch.sequences * self.heads)).ln()
+        (self.tiles(rows) * rows / (self.batch.new * self.batch.sequences * self.heads)).ln()
     }
 
     /// The last tile of a sequence, over its whole KV, on one SM.
@@ -132,7 +129,7 @@ impl Attended {
 
     /// Steps along the KV length of all tiles, over the SMs.
     fn steps(&self) -> f64 {
-        (self.tasks(TILE_ROWS[0]) * (self.batch.kv_length() / constants().kv_step).ceil() / self.device.sms)
+        (self.tiles(TILE_ROWS[0]) * (self.batch.kv_length() / constants().kv_step).ceil() / self.device.sms)
             .ln()
     }
 }
@@ -140,7 +137,7 @@ impl Attended {
 impl Inputs for Attended {
     /// The resources' times in sequence; how well kernels overlap them is learned.
     fn reference(&self) -> f64 {
-        (self.compute + self.softmax).max(self.memory).max(self.serial) + self.widening + self.shortest()
+        (self.compute + self.softmax).max(self.memory).max(self.serial) + self.widening + self.shortest
     }
 }
 
@@ -149,7 +146,7 @@ const TERMS: &[Term<Attended>] = &[
     ("reference_over_ideal", |l| l.over(l.ideal)),
     ("compute", |l| l.share(l.compute)),
     ("memory", |l| l.share(l.memory)),
-    ("shortest", |l| l.share(l.shortest())),
+    ("shortest", |l| l.share(l.shortest)),
     ("softmax", |l| l.share(l.softmax)),
     ("widening", |l| l.share(l.widening)),
     ("serial", |l| l.share(l.serial)),
@@ -162,10 +159,10 @@ const TERMS: &[Term<Attended>] = &[
     ("ln_kv_length", |l| l.batch.kv_length().ln()),
     ("prefix", |l| (l.batch.kv_length() / l.batch.new).ln()),
     ("ln_heads", |l| l.heads.ln()),
-    ("tasks_64", |l| l.device.per_sm(l.tasks(TILE_ROWS[0]))),
-    ("tasks_128", |l| l.device.per_sm(l.tasks(TILE_ROWS[1]))),
-    ("rounding_64", |l| l.device.rounding(l.tasks(TILE_ROWS[0]))),
-    ("rounding_128", |l| l.device.rounding(l.tasks(TILE_ROWS[1]))),
+    ("tasks_64", |l| l.device.per_sm(l.tiles(TILE_ROWS[0]))),
+    ("tasks_128", |l| l.device.per_sm(l.tiles(TILE_ROWS[1]))),
+    ("rounding_64", |l| l.device.rounding(l.tiles(TILE_ROWS[0]))),
+    ("rounding_128", |l| l.device.rounding(l.tiles(TILE_ROWS[1]))),
     ("padding_64", |l| l.padding(TILE_ROWS[0])),
     ("padding_128", |l| l.padding(TILE_ROWS[1])),
     ("longest_tile_64", |l| l.longest_tile(TILE_ROWS[0])),

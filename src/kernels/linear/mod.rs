@@ -1,5 +1,6 @@
 //! Linear attention: layers with a state of constant size (gated delta net, Mamba). Convolutions move bytes; the
-//! delta rule and the scan update the state.
+//! delta rule and the scan update the state. States of recurrences, gates and step sizes are FP32: no kernel was measured
+//! with states in another format.
 
 mod vector;
 
@@ -10,11 +11,7 @@ use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
 pub(super) use crate::config::catalog::numbers::linear::constants;
 use crate::config::kernels::LinearKernel;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
-use crate::units::{Bytes, Flops};
-
-const BF16_BYTES: f64 = 2.0;
-/// States of recurrences, gates and step sizes: no kernel was measured with states in another format.
-const F32_BYTES: f64 = 4.0;
+use crate::units::{BF16_BYTES, Bytes, F32_BYTES, Flops};
 
 /// A depthwise causal convolution along the sequence, with activation: each channel over its last `taps` tokens,
 /// with those before this step kept as state.

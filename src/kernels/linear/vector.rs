@@ -1,12 +1,14 @@
 //! The feature vector of linear attention: convolutions, and the gated delta rule.
 
-use super::{BF16_BYTES, CausalConv, DeltaRule, F32_BYTES, constants, totals};
+use super::{CausalConv, DeltaRule, constants, totals};
 use crate::config::kernels::{Caller, KernelId, LinearKernel};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences};
+use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences, parsed};
+use crate::units::{BF16_BYTES, F32_BYTES};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<LinearKernel> };
 
 /// One call, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +124,7 @@ impl Stateful {
             memory: 0.0,
             issue: 0.0,
             chain: 0.0,
-            launches: constants().launch_cycles / device.clock,
+            launches: device.micros(constants().launch_cycles),
             hits: 0.0,
             operands: count.operands.0,
             ideal: count.ideal(gpu)?.micros(),

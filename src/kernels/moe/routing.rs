@@ -17,12 +17,12 @@ const SEED: u64 = 0x5EED;
 const MOST_KEPT: usize = 4096;
 
 /// A pool, whether its tokens choose by themselves, and the bits of the law's number.
-type Key = (Pool, bool, u64);
+type RoutingKey = (Pool, bool, u64);
 
 thread_local! {
     /// Random loads. Many steps of a plan have the same number of tokens, and so does the next plan: drawing their
     /// loads again took half of a plan's time.
-    static DRAWN: RefCell<FxHashMap<Key, ExpertLoad>> = RefCell::default();
+    static DRAWN: RefCell<FxHashMap<RoutingKey, ExpertLoad>> = RefCell::default();
 }
 
 /// A routing problem.

@@ -5,9 +5,10 @@ use super::{Moe, MoePart, constants};
 use crate::config::kernels::{Caller, ExpertCode, ExpertKernel, ExpertWrapper, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
-use crate::kernels::{ACTIVATION_BYTES, Family, FamilySpec, Kernel, Launch};
+use crate::kernels::{ACTIVATION_BYTES, Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const FAMILY: FamilySpec = FamilySpec { version: 1, columns: || names(&[TERMS]) };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<ExpertKernel> };
 
 /// The vector of one call; `None` if the kernel has no learned model or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
@@ -39,6 +40,8 @@ struct Experts {
     activation_bytes: f64,
     /// Share of the weights in L2 at launch.
     hits: f64,
+    /// What a launch takes besides its work.
+    shortest: f64,
     ideal: f64,
 }
 
@@ -78,12 +81,9 @@ impl Experts {
             empty_rows: device.read(empty_bytes, device.resident(empty_bytes)),
             activation_bytes,
             hits,
+            shortest: device.micros(constants().shortest_cycles),
             ideal: count.ideal(gpu)?.micros(),
         })
-    }
-
-    fn shortest(&self) -> f64 {
-        constants().shortest_cycles / self.device.clock
     }
 
     /// Mean over active experts.
@@ -125,7 +125,7 @@ impl Experts {
 impl Inputs for Experts {
     /// GEMMs overlap with their loads; permutation, activation and sum do not.
     fn reference(&self) -> f64 {
-        self.compute.max(self.weights) + self.activations + self.empty_rows + self.shortest()
+        self.compute.max(self.weights) + self.activations + self.empty_rows + self.shortest
     }
 }
 
@@ -136,7 +136,7 @@ const TERMS: &[Term<Experts>] = &[
     ("weights", |l| l.share(l.weights)),
     ("activations", |l| l.share(l.activations)),
     ("empty_rows", |l| l.share(l.empty_rows)),
-    ("shortest", |l| l.share(l.shortest())),
+    ("shortest", |l| l.share(l.shortest)),
     // µs.
     ("ln_reference", |l| l.reference().ln()),
     ("compute_over_weights", |l| (l.compute / l.weights).ln()),

@@ -2,8 +2,7 @@
 //! FP8 GEMM in the manner of DeepGEMM.
 
 use super::{Pipe, Record, TensorCounts, Traffic};
-
-const BF16_BYTES: f64 = 2.0;
+use crate::units::BF16_BYTES;
 
 /// How a GEMM is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::floor::Floor;
 use super::{Run, RunOptions, Runner};
 use crate::calibration::{
-    Band, Calibration, Comparand, ConfigPoint, Factors, KnownRun, Observed, Posterior, Responses, Support,
+    Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, RankInput, Responses, Support,
     UncertainFigure, Versus, Widths, shipped,
 };
 use crate::config::{Field, Issue, Load, Setup, Start};
@@ -108,12 +108,12 @@ pub struct Calibrated {
     /// Input for comparisons with others.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
-    pub comparand: Comparand,
+    pub rank_input: RankInput,
 }
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
 pub fn versus<'a>(one: &'a Calibrated, other: &'a Calibrated, own: &[KnownRun]) -> Option<Versus<'a>> {
-    Some(shipped().versus([&one.comparand, &other.comparand], own, |_| true))
+    Some(shipped().versus([&one.rank_input, &other.rank_input], own, |_| true))
 }
 
 impl Runner {
@@ -157,20 +157,20 @@ impl Runner {
             false => None,
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
-        let bands = bands.map(|(mut bands, comparand)| {
-            Floor::of(setup).cut(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
+        let bands = bands.map(|(mut bands, rank_input)| {
+            Floor::of(setup).raise_bands(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
             if load.is_rate() {
                 // No more is served than arrives.
                 let arriving = setup.requests_at(load.amount()) * f64::from(setup.workload.osl);
                 let most = arriving.max(responses.at.metrics.output_per_s);
                 bands.output_per_s.iter_mut().for_each(|band| band.high = band.high.min(most));
             }
-            (bands, comparand)
+            (bands, rank_input)
         });
-        let calibrated = bands.map(|(bands, comparand)| Calibrated {
+        let calibrated = bands.map(|(bands, rank_input)| Calibrated {
             factors: posterior.factors(),
             bands,
-            comparand,
+            rank_input,
             support: calibration.support(&point, &self.own),
             physics,
             without_own,
@@ -226,7 +226,7 @@ fn bands(
     (point, posterior, widths): (&ConfigPoint, &Posterior, Widths),
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
-) -> Option<(Bands, Comparand)> {
+) -> Option<(Bands, RankInput)> {
     let of_ttft = [(Observed::Ttft, 1.0)];
     let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = of_e2e(&responses.at);
@@ -287,7 +287,7 @@ fn bands(
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
-    Some((bands, Comparand { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
+    Some((bands, RankInput { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
 }
 
 #[cfg(test)]

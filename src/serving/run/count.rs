@@ -7,7 +7,7 @@
 use super::capacity::NEARLY_FULL;
 use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup};
-use crate::serving::sim::{Outcome, Served, SimError};
+use crate::serving::sim::{FinishedRequest, Outcome, SimError};
 
 /// Arrivals continue for this many mean stays of the requests in the server: a quarter of them meet one that is filling up.
 const STAYS: f64 = 4.0;
@@ -89,14 +89,14 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> Option<u32>
 /// Whether requests spend more time waiting for their first token than generating the rest. While a server fills up
 /// they do not, even under overload, so a short run would look healthy.
 fn mostly_waits(outcome: &Outcome) -> bool {
-    let sum = |of: fn(&Served) -> f64| outcome.requests.iter().map(of).sum::<f64>();
-    sum(Served::ttft) > 0.5 * sum(Served::e2e)
+    let sum = |of: fn(&FinishedRequest) -> f64| outcome.requests.iter().map(of).sum::<f64>();
+    sum(FinishedRequest::ttft) > 0.5 * sum(FinishedRequest::e2e)
 }
 
 /// How many times as long a run must be for ramp-up and drain to be a small part of it, and the most requests a run may
 /// have; `None` for loads that end by themselves.
 fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
-    let sessions: Vec<&[Served]> = outcome.requests.chunks(turns(setup, load) as usize).collect();
+    let sessions: Vec<&[FinishedRequest]> = outcome.requests.chunks(turns(setup, load) as usize).collect();
     let began = sessions.iter().filter_map(|session| session.first()).map(|first| first.arrival);
     let ended = sessions.iter().filter_map(|session| session.last()).map(|last| last.last);
     let each = || ended.clone().zip(began.clone()).map(|(ended, began)| ended - began);
@@ -122,7 +122,7 @@ pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, slots: f
     let first = outcome.requests.chunks(turns(setup, load) as usize).filter_map(|session| session.first());
     let span = first.map(|first| first.arrival).fold(0.0, f64::max);
     let in_flight = |start: f64, end: f64| {
-        let within = |served: &Served| (served.last.min(end) - served.arrival.max(start)).max(0.0);
+        let within = |served: &FinishedRequest| (served.last.min(end) - served.arrival.max(start)).max(0.0);
         outcome.requests.iter().map(within).sum::<f64>() / (end - start)
     };
     let (before, now) = (in_flight(0.5 * span, 0.75 * span), in_flight(0.75 * span, span));

@@ -32,8 +32,8 @@ impl Floor {
         }
     }
 
-    /// Cuts off the bands below the floor; `limits` are the fields of the limits' bands.
-    pub fn cut(self, bands: &mut Bands, limits: impl Iterator<Item = Field>) {
+    /// Raises the ends of bands below the floor to it; `limits` are the fields of the limits' bands.
+    pub fn raise_bands(self, bands: &mut Bands, limits: impl Iterator<Item = Field>) {
         bands.ttft.raise(self.ttft);
         bands.tpot.iter_mut().for_each(|spread| spread.raise(self.tpot));
         bands.e2e.raise(self.ttft);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn only_low_ends_are_cut() {
+    fn only_low_ends_are_raised() {
         let mut band = Band { low: 1.0, high: 16.0, noise_share: 0.5 };
         raise(&mut band, 2.0);
         assert_eq!([band.low, band.high], [2.0, 16.0]);

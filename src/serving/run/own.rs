@@ -9,7 +9,7 @@ use crate::calibration::{
 };
 use crate::config::catalog::catalog;
 use crate::config::{Dtype, Field, Issue, Lengths, Load, Measured, Metric, Scenario, check};
-use crate::efficiency::{Ask, Efficiencies};
+use crate::efficiency::{AskModels, Efficiencies};
 use crate::serving::plan_among;
 use crate::serving::runner;
 use crate::serving::sim::Stats;
@@ -34,7 +34,11 @@ impl OwnRuns {
     ///
     /// # Errors
     /// Errors of `ask`.
-    pub fn of<E>(&mut self, runs: &[Scenario], ask: Ask<'_, E>) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
+    pub fn of<E>(
+        &mut self,
+        runs: &[Scenario],
+        ask: AskModels<'_, E>,
+    ) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
         let is_same = self.observed.iter().map(|(run, _)| run).eq(runs);
         if let Some(said) = self.said.as_ref().filter(|_| is_same) {
             return Ok(said.clone());
@@ -107,7 +111,7 @@ fn observe<E>(
     run: &Scenario,
     settles: bool,
     tables: &mut Tables,
-    ask: Ask<'_, E>,
+    ask: AskModels<'_, E>,
 ) -> Result<Option<Observing>, E> {
     let wrong = |issues: &[Issue]| {
         issues.iter().find(|issue| issue.is_error()).map_or(String::new(), Issue::sentence)

@@ -8,7 +8,7 @@
 use super::{Run, RunOptions, Runner};
 use crate::calibration::Factors;
 use crate::config::{Issue, Load, Setup, Start};
-use crate::serving::sim::{Served, Stats};
+use crate::serving::sim::{FinishedRequest, Stats};
 
 /// The start of all clients is spread over this many times the interval between two requests of a client: those who
 /// start are then at most a quarter of those who return, and most of a run is still at full load.
@@ -68,10 +68,10 @@ impl Runner {
     fn answers(&self, setup: &Setup, load: Load) -> Result<Answers, Issue> {
         let options = RunOptions { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
         let served = self.filled(setup, load, options).map_err(|error| self.issue(load, &error))?;
-        let mean = |of: fn(&Served) -> f64| {
+        let mean = |of: fn(&FinishedRequest) -> f64| {
             Stats::of(served.outcome.requests.iter().map(of)).map_or(0.0, |times| times.mean)
         };
-        Ok(Answers { ttft: mean(Served::ttft), e2e: mean(Served::e2e) })
+        Ok(Answers { ttft: mean(FinishedRequest::ttft), e2e: mean(FinishedRequest::e2e) })
     }
 
     /// Whether several clients or users of such a load start differently in a trial than in the setup.

@@ -37,14 +37,18 @@ impl Arrivals {
     }
 }
 
+/// What is wrong with stated arrival times.
+const TIMES: &str =
+    "arrival times must not decrease, must start at 0 s or later, and must number one per request";
+
 /// Where the next arrival comes from.
-pub(super) enum Source {
+pub(super) enum ArrivalSource {
     Open { times: Vec<f64>, next: usize },
     Closed { due: VecDeque<f64>, next: usize, left: usize },
-    Sessions { turns: usize, think_s: f64, begin: Box<Source>, later: VecDeque<(f64, usize)> },
+    Sessions { turns: usize, think_s: f64, begin: Box<ArrivalSource>, later: VecDeque<(f64, usize)> },
 }
 
-impl Source {
+impl ArrivalSource {
     pub fn new(arrivals: &Arrivals, count: usize) -> Result<Self, SimError> {
         let times = match arrivals {
             Arrivals::Closed { clients } => return Self::closed(*clients, 0.0, count),
@@ -52,7 +56,7 @@ impl Source {
             Arrivals::Times(times) => {
                 let sound = times.iter().all(|&time| time.is_finite() && time >= 0.0);
                 if times.len() != count || !sound || !times.is_sorted() {
-                    return Err(SimError::Arrivals("arrival times must rise from 0 s, one for each request"));
+                    return Err(SimError::Arrivals(TIMES));
                 }
                 times.clone()
             }
@@ -61,7 +65,9 @@ impl Source {
             Arrivals::Sessions { turns, think_s, begin } => {
                 let turns = *turns as usize;
                 if turns == 0 || !count.is_multiple_of(turns) {
-                    return Err(SimError::Arrivals("sessions must have turns, and all as many"));
+                    return Err(SimError::Arrivals(
+                        "all sessions must have the same number of turns, at least one",
+                    ));
                 }
                 if !think_s.is_finite() || *think_s < 0.0 {
                     return Err(SimError::Arrivals("the think time must be 0 s or more"));
@@ -180,7 +186,9 @@ fn drawn(per_s: f64, burstiness: f64, seed: u64, count: usize) -> Result<Vec<f64
         })
         .collect();
     match times.last() {
-        Some(last) if !last.is_finite() => Err(SimError::Arrivals("the request rate is too low to ever end")),
+        Some(last) if !last.is_finite() => {
+            Err(SimError::Arrivals("at this request rate the run would never end"))
+        }
         _ => Ok(times),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::{Gap, Outcome, Served};
+use super::outcome::{FinishedRequest, Gap, Outcome};
 use crate::config::{Field, Slos};
 
 /// Mean and quantiles, in seconds. Quantiles are interpolated linearly, as in NumPy.
@@ -91,10 +91,10 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
     let outputs: f64 = requests.iter().map(|served| f64::from(served.output)).sum();
     Some(Metrics {
         duration,
-        ttft: Stats::of(requests.iter().map(Served::ttft))?,
-        tpot: Stats::of(requests.iter().filter_map(Served::tpot)),
+        ttft: Stats::of(requests.iter().map(FinishedRequest::ttft))?,
+        tpot: Stats::of(requests.iter().filter_map(FinishedRequest::tpot)),
         itl: Stats::weighted(outcome.gaps.as_slice().to_vec()),
-        e2e: Stats::of(requests.iter().map(Served::e2e))?,
+        e2e: Stats::of(requests.iter().map(FinishedRequest::e2e))?,
         requests_per_s: requests.len() as f64 / duration,
         output_per_s: outputs / duration,
         total_per_s: (prompts + outputs) / duration,
@@ -104,11 +104,11 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
 }
 
 /// Time-averaged requests in the system.
-pub fn in_flight(requests: &[Served]) -> f64 {
-    requests.iter().map(Served::e2e).sum::<f64>() / duration(requests)
+pub fn in_flight(requests: &[FinishedRequest]) -> f64 {
+    requests.iter().map(FinishedRequest::e2e).sum::<f64>() / duration(requests)
 }
 
-fn duration(requests: &[Served]) -> f64 {
+fn duration(requests: &[FinishedRequest]) -> f64 {
     let first = requests.iter().map(|served| served.arrival).fold(f64::INFINITY, f64::min);
     let last = requests.iter().map(|served| served.last).fold(0.0, f64::max);
     last - first
@@ -144,7 +144,7 @@ pub struct LimitResult {
 /// Each limit separately. TPOT is over requests with more than one output token.
 pub fn limit_results(outcome: &Outcome, slos: &Slos) -> Vec<LimitResult> {
     let one = |(field, limit): (Field, f64)| {
-        let seconds = |served: &Served| match field {
+        let seconds = |served: &FinishedRequest| match field {
             Field::SloTtft => Some(served.ttft()),
             Field::SloTpot => served.tpot(),
             _ => Some(served.e2e()),

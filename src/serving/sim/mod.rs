@@ -44,7 +44,7 @@ pub use cost::{Chunk, RankStep, Spent, StepCost};
 pub use error::SimError;
 pub use host::HostCache;
 pub use metrics::{LimitResult, Metrics, Stats, goodput, in_flight, limit_results, metrics};
-pub use outcome::{Counts, Gap, Gaps, Moment, Outcome, Saturation, Served};
+pub use outcome::{Counts, FinishedRequest, Gap, Gaps, Moment, Outcome, Saturation};
 pub use policy::{BalanceWait, BatchWait, Policy, Preempt, padded};
 pub use request::Request;
 pub use system::Limits;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One request's times as seen by its client, in seconds from the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Served {
+pub struct FinishedRequest {
     pub arrival: f64,
     /// First token.
     pub first: f64,
@@ -14,7 +14,7 @@ pub struct Served {
     pub output: u32,
 }
 
-impl Served {
+impl FinishedRequest {
     /// Seconds from arrival to first token.
     pub fn ttft(&self) -> f64 {
         self.first - self.arrival
@@ -135,7 +135,7 @@ pub struct Saturation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// In the order given.
-    pub requests: Vec<Served>,
+    pub requests: Vec<FinishedRequest>,
     /// Between outputs of a sequence; with accepted drafts several tokens may arrive at once.
     pub gaps: Gaps,
     pub counts: Counts,
@@ -156,8 +156,8 @@ impl Outcome {
         if factor == 1.0 {
             return;
         }
-        let all: f64 = self.requests.iter().map(Served::e2e).sum();
-        let waited: f64 = self.requests.iter().map(Served::ttft).sum();
+        let all: f64 = self.requests.iter().map(FinishedRequest::e2e).sum();
+        let waited: f64 = self.requests.iter().map(FinishedRequest::ttft).sum();
         let longer = if all > 0.0 { 1.0 + (factor - 1.0) * waited / all } else { 1.0 };
         let later = if follow { longer } else { 1.0 };
         // The queue's share of all times stays.
@@ -256,7 +256,7 @@ impl QueueWatch {
     }
 
     /// Half of all requests arrive between the middles of the second and the last quarter.
-    pub fn verdict(&self, requests: &[Served]) -> Option<Saturation> {
+    pub fn verdict(&self, requests: &[FinishedRequest]) -> Option<Saturation> {
         let quarter = self.count as f64 / 4.0;
         let growth = (self.waiting[3] - self.waiting[1]) / quarter;
         let span = self.end - self.half;

@@ -193,7 +193,7 @@ impl Policy {
             (self.token_budget > 0, "the token budget must not be 0"),
             (self.max_seqs > 0, "at least one sequence must run"),
             (self.slots() > 0, "a sequence and its drafted tokens must fit into the token budget"),
-            (self.max_prefill_tokens != Some(0), "the most prefill tokens must not be 0"),
+            (self.max_prefill_tokens != Some(0), "the limit on prefill tokens must not be 0"),
             (self.ranks > 0 && self.ranks <= 4096, "the ranks must be 1 to 4096"),
             (self.stages > 0 && self.stages <= 4096, "the pipeline stages must be 1 to 4096"),
             (self.kv_block > 0 && self.kv_block <= 65_536, "a KV block must have 1 to 65536 tokens"),

@@ -1,11 +1,13 @@
 //! Replicas on a common clock, with their clients.
 
-use super::arrivals::Source;
+use super::arrivals::ArrivalSource;
 use super::hand_over::{Event, Token};
 use super::outcome::{QueueWatch, Timeline};
 use super::replica::Replica;
 use super::request::RequestState;
-use super::{Arrivals, Counts, FirstToken, Gaps, Moment, Outcome, Pool, Request, Served, SimError, Transfer};
+use super::{
+    Arrivals, Counts, FinishedRequest, FirstToken, Gaps, Moment, Outcome, Pool, Request, SimError, Transfer,
+};
 use crate::units::smaller;
 
 /// Where a run must end, and how much of its timeline is kept.
@@ -34,8 +36,8 @@ pub(super) struct System<'a> {
     held: Vec<Option<(usize, u32)>>,
     requests: &'a [Request],
     states: Vec<RequestState>,
-    source: Source,
-    served: Vec<Served>,
+    source: ArrivalSource,
+    served: Vec<FinishedRequest>,
     arrived: usize,
     finished: u64,
     /// Seconds that requests have waited for a slot, all together, until `counted`.
@@ -72,14 +74,14 @@ impl<'a> System<'a> {
             let target = if decode.is_some() { 1 } else { request.output };
             RequestState { found: request.found, ..RequestState::new(request.prompt, target) }
         };
-        let unserved = |&Request { prompt, output, .. }: &Request| Served {
+        let unserved = |&Request { prompt, output, .. }: &Request| FinishedRequest {
             arrival: 0.0,
             first: 0.0,
             last: 0.0,
             prompt,
             output,
         };
-        let source = Source::new(arrivals, requests.len())?;
+        let source = ArrivalSource::new(arrivals, requests.len())?;
         let mut states: Vec<RequestState> = requests.iter().map(state).collect();
         states.iter_mut().enumerate().for_each(|(id, state)| state.session = source.session(id));
         Ok(Self {
@@ -251,7 +253,7 @@ impl<'a> System<'a> {
 
     fn finish(self) -> Result<Outcome, SimError> {
         if self.finished < self.requests.len() as u64 {
-            let unfinished = |served: &Served| served.last <= 0.0;
+            let unfinished = |served: &FinishedRequest| served.last <= 0.0;
             let request = self.served.iter().position(unfinished).unwrap_or_default();
             return Err(SimError::Stuck { request });
         }

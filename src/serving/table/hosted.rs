@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::grid::Near;
-use super::{StepTable, Together, Work};
+use super::{RankMaximum, StepTable, Work};
 use crate::calibration::Factors;
 use crate::config::HostTime;
 use crate::latency::{HostWork, host_time};
@@ -129,7 +129,7 @@ impl<'a> Hosted<'a> {
 
     /// The time of a step's kernels and unhidden host time, and the kernels' energy in joules.
     fn physical(&self, ranks: &[Work]) -> Option<(Seconds, f64)> {
-        let all = Together::of(ranks);
+        let all = RankMaximum::of(ranks);
         let Spent { seconds, joules } = self.table.spent(ranks, &all, &self.recent);
         let kernels = Seconds(seconds);
         // Steps with few prompt tokens replay a graph, but for their attention.

@@ -10,10 +10,10 @@ use crate::efficiency::{Efficiencies, Rows};
 
 /// Plans tables, and keeps the last one.
 #[derive(Debug, Default)]
-pub struct Tables(Option<(Key, PlannedTable)>);
+pub struct Tables(Option<(StepTableKey, PlannedTable)>);
 
 /// What a table depends on.
-type Key = (Setup, Extent);
+type StepTableKey = (Setup, Extent);
 
 /// A plan, and its tables once this or one like it is finished.
 #[derive(Debug, Clone)]

@@ -37,7 +37,7 @@ pub use lengths::Prompts;
 pub use memo::{PlannedTable, Tables};
 use points::Points;
 use rows::numbers;
-use work::Together;
+use work::RankMaximum;
 pub use work::Work;
 
 /// Points per octave of sequences and lengths.
@@ -224,13 +224,13 @@ impl StepTable {
     /// The time of a step's kernels. Ranks wait for the slowest at every synchronisation; the experts process
     /// everyone's tokens, so `ranks` are all that share them.
     pub fn kernels(&self, ranks: &[Work]) -> Seconds {
-        Seconds(self.spent(ranks, &Together::of(ranks), &Recent::default()).seconds)
+        Seconds(self.spent(ranks, &RankMaximum::of(ranks), &Recent::default()).seconds)
     }
 
     /// The same, with the energy of all GPUs beyond idle power. Ranks with fewer tokens are assumed padded to the
     /// busiest.
-    fn spent(&self, ranks: &[Work], all: &Together, recent: &Recent) -> Spent {
-        let &Together { tokens, logits, decoding, begun, .. } = all;
+    fn spent(&self, ranks: &[Work], all: &RankMaximum, recent: &Recent) -> Spent {
+        let &RankMaximum { tokens, logits, decoding, begun, .. } = all;
         if tokens <= 0.0 {
             return Spent::default();
         }

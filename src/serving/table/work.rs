@@ -41,7 +41,7 @@ impl Work {
 
 /// The work of all ranks: the most that any has, as the others wait for it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Together {
+pub(super) struct RankMaximum {
     pub tokens: f64,
     pub logits: f64,
     pub decoding: f64,
@@ -52,7 +52,7 @@ pub(super) struct Together {
     pub prompts: bool,
 }
 
-impl Together {
+impl RankMaximum {
     pub fn of(ranks: &[Work]) -> Self {
         ranks.iter().fold(Self::default(), |all, work| {
             let prompts = work.prompts.map_or(0.0, |prompts| prompts.count);

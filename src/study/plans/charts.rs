@@ -1,8 +1,8 @@
 //! All simulated plans as trade-offs: output per GPU against output per user, cost against latency.
 
 use super::super::Block;
-use crate::chart::{Axis, Chart, Curves, Line, Panel, Tone, Unit};
-use crate::find::Tried;
+use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
+use crate::find::SimulatedPlan;
 use crate::units::Order;
 
 const HEIGHT: u32 = 300;
@@ -12,18 +12,18 @@ const OTHERS: Tone = Tone::Faint;
 
 type Place = (f64, f64);
 
-pub fn blocks(tried: &[Tried]) -> Vec<Block> {
-    let speed = |plan: &Tried| Some((plan.per_user?, plan.per_gpu));
-    let cost = |plan: &Tried| Some((plan.e2e, plan.dollars_per_million_output?));
-    let count = Axis::new("Output per user, tok/s", Unit::Count, false);
-    let seconds = Axis::new("E2E", Unit::Seconds, false);
+pub fn blocks(tried: &[SimulatedPlan]) -> Vec<Block> {
+    let speed = |plan: &SimulatedPlan| Some((plan.per_user?, plan.per_gpu));
+    let cost = |plan: &SimulatedPlan| Some((plan.e2e, plan.dollars_per_million_output?));
+    let count = Axis::new("Output per user, tok/s", ChartUnit::Count, false);
+    let seconds = Axis::new("E2E", ChartUnit::Seconds, false);
     [
         figure(
             "Throughput against speed",
             tried,
             speed,
             count,
-            Axis::new("Output per GPU, tok/s", Unit::Count, false),
+            Axis::new("Output per GPU, tok/s", ChartUnit::Count, false),
             Direction::Above,
         ),
         figure(
@@ -31,7 +31,7 @@ pub fn blocks(tried: &[Tried]) -> Vec<Block> {
             tried,
             cost,
             seconds,
-            Axis::new("Cost per M output tokens", Unit::Dollars, false),
+            Axis::new("Cost per M output tokens", ChartUnit::Dollars, false),
             Direction::Below,
         ),
     ]
@@ -79,8 +79,8 @@ fn frontier(all: &[Place], [x, y]: [&Axis; 2], better: Direction) -> Vec<Place> 
 /// `None` for a single point.
 fn figure(
     name: &str,
-    tried: &[Tried],
-    place: impl Fn(&Tried) -> Option<Place>,
+    tried: &[SimulatedPlan],
+    place: impl Fn(&SimulatedPlan) -> Option<Place>,
     x: Axis,
     y: Axis,
     better: Direction,
@@ -155,8 +155,8 @@ mod tests {
     use super::*;
     use crate::study::Content;
 
-    fn tried(per_gpu: f64, per_user: f64) -> Tried {
-        Tried {
+    fn tried(per_gpu: f64, per_user: f64) -> SimulatedPlan {
+        SimulatedPlan {
             gpu: "B200".into(),
             engine: "vLLM".into(),
             weights: crate::config::Dtype::Fp8,
@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn what_another_equals_or_beats_in_both_as_printed_is_not_on_the_frontier() {
-        let axes = [Axis::new("E2E", Unit::Seconds, false), Axis::new("Cost", Unit::Dollars, false)];
+        let axes =
+            [Axis::new("E2E", ChartUnit::Seconds, false), Axis::new("Cost", ChartUnit::Dollars, false)];
         let of = |all: &[Place], better| frontier(all, [&axes[0], &axes[1]], better);
         let all = [(8.61, 0.437_79), (7.84, 0.437_81), (7.8403, 0.42), (5.0, 0.9), (5.0, 0.8), (6.0, 0.95)];
         assert_eq!(of(&all, Direction::Below), [(5.0, 0.8), (7.8403, 0.42)]);
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn one_best_plan_is_one_point_and_values_have_units() {
-        let said = |tried: &[Tried]| match &blocks(tried)[0].content {
+        let said = |tried: &[SimulatedPlan]| match &blocks(tried)[0].content {
             Content::Figure(figure) => figure.words.clone(),
             other => panic!("{other:?}"),
         };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::chart::csv;
 use crate::config::link::Link;
 use crate::find::figures::plan_columns;
-use crate::find::{Capacity, Nearest, Plan};
+use crate::find::{Capacity, DeploymentPlan, Nearest};
 use crate::study::panel::Panel;
 use crate::study::{Block, Document, Span, Topic};
 
@@ -42,7 +42,7 @@ pub fn export(link: &Link, shown: &Document, capacity: &Capacity, page: &str) ->
     let json = serde_json::to_string_pretty(&file).unwrap_or_default();
     let answer = &capacity.answer;
     let nearest = answer.nearest.as_ref().map(|Nearest { plan, .. }| plan);
-    let row = |plan: &Plan| plan_columns(Some(plan)).1;
+    let row = |plan: &DeploymentPlan| plan_columns(Some(plan)).1;
     let rows = answer.plans.iter().chain(nearest).map(row);
     let markdown = shown.to_markdown(page);
     let blocks = vec![

@@ -2,7 +2,7 @@
 
 use super::{is_affordable, open, sentence};
 use crate::config::Issue;
-use crate::find::{Answer, Plan, RankedBy};
+use crate::find::{Answer, DeploymentPlan, RankedBy};
 use crate::study::Block;
 use crate::units::{self, Dollars, Seconds};
 
@@ -56,7 +56,7 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         text += &format!(" With one replica fewer, {}.", broken.text);
     }
     let mut spans = vec![begin.into(), ": ".into(), open(best), text.into()];
-    let is_shown = |plan: &&Plan| is_affordable(plan, answer);
+    let is_shown = |plan: &&DeploymentPlan| is_affordable(plan, answer);
     let surer = answer.plans.iter().filter(is_shown).filter_map(|plan| Some((plan, safe(plan)?)));
     // The cheapest, and the surest at that price.
     let surer =
@@ -73,7 +73,7 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     Block::spans(spans)
 }
 
-fn safe(plan: &Plan) -> Option<f64> {
+fn safe(plan: &DeploymentPlan) -> Option<f64> {
     plan.chance_within_limits.filter(|sure| *sure >= SAFE)
 }
 
@@ -83,21 +83,21 @@ mod tests {
     use crate::find::RankedBy;
     use crate::study::Content;
 
-    fn plan(name: &str, dollars: f64, sure: Option<f64>) -> Plan {
-        Plan {
+    fn plan(name: &str, dollars: f64, sure: Option<f64>) -> DeploymentPlan {
+        DeploymentPlan {
             name: name.into(),
             dollars_per_hour: Some(dollars),
             dollars_per_million_total: Some(1.0),
             chance_within_limits: sure,
-            ..Plan::default()
+            ..DeploymentPlan::default()
         }
     }
 
-    fn said(plans: Vec<Plan>) -> String {
+    fn said(plans: Vec<DeploymentPlan>) -> String {
         said_of(plans, false)
     }
 
-    fn said_of(plans: Vec<Plan>, at_peak: bool) -> String {
+    fn said_of(plans: Vec<DeploymentPlan>, at_peak: bool) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
         short_name(lead(&answer, at_peak))
     }
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_job_is_told_by_the_cost_of_all_of_it() {
-        let job = |name, dollars, sustained_output_per_s| Plan {
+        let job = |name, dollars, sustained_output_per_s| DeploymentPlan {
             sustained_output_per_s,
             ..plan(name, dollars, None)
         };
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_costs_nothing_is_not_compared_with_an_api() {
-        let free = Plan { dollars_per_million_total: None, ..plan("one", 0.0, Some(0.91)) };
+        let free = DeploymentPlan { dollars_per_million_total: None, ..plan("one", 0.0, Some(0.91)) };
         let text = said(vec![free]);
         assert!(text.ends_with("91 % likely to meet the limits.") && !text.contains('$'), "{text}");
     }

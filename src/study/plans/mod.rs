@@ -10,8 +10,8 @@ use super::{Block, Document, Fact, Row, Span, refused};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Severity};
-use crate::efficiency::Ask;
-use crate::find::{Answer, Capacity, Day, Nearest, Plan, Question, Search, Survey};
+use crate::efficiency::AskModels;
+use crate::find::{Answer, Capacity, Day, DeploymentPlan, Nearest, Question, Search, Survey};
 use crate::units::{count, fixed};
 use lead::lead;
 use table::{details, dollars, open, table};
@@ -38,7 +38,7 @@ impl Plans {
     ///
     /// # Errors
     /// Why the models failed.
-    pub fn step(&mut self, ask: Ask<'_>) -> Result<bool, String> {
+    pub fn step(&mut self, ask: AskModels<'_>) -> Result<bool, String> {
         let Some((survey, search)) = self.search.as_mut().filter(|_| !self.done) else { return Ok(false) };
         if search.step(ask)? {
             return Ok(true);
@@ -84,7 +84,7 @@ impl Plans {
         blocks.push(lead(&answer, survey.is_of_day()).called("plans-lead"));
         blocks.extend(days);
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
-        let (shown, costly): (Vec<&Plan>, Vec<&Plan>) = match &answer.nearest {
+        let (shown, costly): (Vec<&DeploymentPlan>, Vec<&DeploymentPlan>) = match &answer.nearest {
             Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),
             None => answer.plans.iter().partition(|plan| is_affordable(plan, &answer)),
         };
@@ -120,14 +120,14 @@ impl Plans {
 /// Plans that cost more than this many times as much as the best, by what they are ranked by, are folded away.
 const FOLDED_ABOVE: f64 = 5.0;
 
-fn is_affordable(plan: &Plan, answer: &Answer) -> bool {
-    let cost = |plan: &Plan| answer.ranked_by.rank_of(plan).dollars();
+fn is_affordable(plan: &DeploymentPlan, answer: &Answer) -> bool {
+    let cost = |plan: &DeploymentPlan| answer.ranked_by.rank_of(plan).dollars();
     let costs = answer.plans.first().and_then(cost).zip(cost(plan));
     costs.is_none_or(|(best, own)| best == 0.0 || own <= best * FOLDED_ABOVE)
 }
 
 /// The plans that are not affordable, after the `shown` others.
-fn costlier(costly: &[&Plan], shown: usize, page: &str) -> Option<Block> {
+fn costlier(costly: &[&DeploymentPlan], shown: usize, page: &str) -> Option<Block> {
     let plans = match costly.len() {
         0 => return None,
         1 => "1 more plan".to_owned(),
@@ -211,10 +211,10 @@ mod tests {
 
     #[test]
     fn plans_that_are_much_dearer_are_folded_away_not_dropped() {
-        let plan = |name: &str, dollars| Plan {
+        let plan = |name: &str, dollars| DeploymentPlan {
             name: name.into(),
             dollars_per_hour: Some(dollars),
-            ..Plan::default()
+            ..DeploymentPlan::default()
         };
         let (one, other) = (plan("one", 11.0), plan("other", 12.0));
         assert!(costlier(&[], 1, "").is_none());
@@ -231,8 +231,11 @@ mod tests {
 
     #[test]
     fn a_spare_replica_beyond_the_fleet_says_what_it_lacks() {
-        let plan =
-            |spare_lacks| Plan { dollars_per_hour_with_spare: Some(12.0), spare_lacks, ..Plan::default() };
+        let plan = |spare_lacks| DeploymentPlan {
+            dollars_per_hour_with_spare: Some(12.0),
+            spare_lacks,
+            ..DeploymentPlan::default()
+        };
         assert_eq!(spare(&plan(None)).text, "$12.00");
         assert_eq!(spare(&plan(Some("needs 2 GPUs".into()))).text, "$12.00: needs 2 GPUs");
     }

@@ -1,12 +1,12 @@
 //! The plans as a table, and the details of each.
 
-use crate::find::Plan;
+use crate::find::DeploymentPlan;
 use crate::serving::run::Spread;
 use crate::study::{Block, Fact, Row, Span};
 use crate::units::{Dollars, Printed, Seconds, cents, count, counted, fixed, judged, percent};
 
 /// A link that puts a plan on the form.
-pub(super) fn open(plan: &Plan) -> Span {
+pub(super) fn open(plan: &DeploymentPlan) -> Span {
     Span::link(&plan.name, format!("#{}", plan.link))
 }
 
@@ -16,19 +16,19 @@ pub(super) fn dollars(value: Option<f64>) -> Span {
     value.map_or_else(|| DASH.into(), |value| Dollars(value).print().to_string()).into()
 }
 
-pub(super) fn table(name: &str, plans: &[&Plan]) -> Block {
+pub(super) fn table(name: &str, plans: &[&DeploymentPlan]) -> Block {
     let is_job = plans.iter().any(|plan| plan.job_seconds.is_some());
     let [first, then] = if is_job { ["Job takes", "Job costs"] } else { ["TTFT (P99)", "TPOT (P99)"] };
     let head =
         ["Plan", "$/h", "$/M out", first, then, "In limits", "P(limits)", "Headroom", "N+1, $/h", "Compare"];
     let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
-    let places = |of: fn(&Plan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
+    let places = |of: fn(&DeploymentPlan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
     let hourly = places(|plan| plan.dollars_per_hour);
     let per_million = places(|plan| plan.dollars_per_million_output);
     let money = |value: Option<f64>, places| {
         Span::from(value.map_or_else(|| DASH.into(), |value| format!("${}", fixed(value, places))))
     };
-    let row = |plan: &&Plan| {
+    let row = |plan: &&DeploymentPlan| {
         let [first, then] = match plan.job_seconds {
             Some(seconds) => [Seconds(seconds).print().to_string().into(), dollars(plan.job_dollars)],
             None => [
@@ -57,7 +57,7 @@ pub(super) fn table(name: &str, plans: &[&Plan]) -> Block {
 }
 
 /// What it costs with a spare replica, and whether the fleet lacks the GPUs for it.
-pub(super) fn spare(plan: &Plan) -> Span {
+pub(super) fn spare(plan: &DeploymentPlan) -> Span {
     let cost = dollars(plan.dollars_per_hour_with_spare);
     match &plan.spare_lacks {
         Some(lacks) => format!("{}: {lacks}", cost.text).into(),
@@ -66,7 +66,7 @@ pub(super) fn spare(plan: &Plan) -> Span {
 }
 
 /// Why a plan ranks where it does, and its details.
-pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
+pub(super) fn details(index: usize, plan: &DeploymentPlan, page: &str) -> Block {
     let place = index + 1;
     let why = plan.drawback.as_ref().map_or(String::new(), |drawback| format!(": {drawback}"));
     let mut blocks = vec![figures(plan)];
@@ -80,7 +80,7 @@ pub(super) fn details(index: usize, plan: &Plan, page: &str) -> Block {
     Block::fold(format!("plan-{place}"), format!("{place}. {}{why}", plan.name), blocks)
 }
 
-fn figures(plan: &Plan) -> Block {
+fn figures(plan: &DeploymentPlan) -> Block {
     let between = |spread: &Spread| {
         let of = |value: f64| Seconds(value).print();
         let (low, high) = (of(spread.mean.low), of(spread.mean.high));

@@ -10,7 +10,7 @@ use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 
 use super::ZOOM;
 use super::drawing::Drawing;
-use crate::chart::legend::Key;
+use crate::chart::legend::LegendKey;
 use crate::chart::svg::svg;
 use crate::chart::{Chart, Theme};
 
@@ -21,7 +21,7 @@ const BEGUN_AFTER_MS: u32 = 2_000;
 pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
     let keys =
         Memo::new(move |_| drawing.chart.with(|chart| chart.as_ref().map(Chart::legend)).unwrap_or_default());
-    let entry = move |Key { name, swatch }: Key| {
+    let entry = move |LegendKey { name, swatch }: LegendKey| {
         let (of, own) = (name.clone(), name.clone());
         let shown = move || (!drawing.hidden.with(|hidden| hidden.contains(&of))).to_string();
         let toggle = move |_| toggle(drawing, &own, &keys.get_untracked());
@@ -57,7 +57,7 @@ pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
 }
 
 /// Switches a part of the chart off or on. Switching off the last of `all` shows everything.
-fn toggle(drawing: Drawing, key: &str, all: &[Key]) {
+fn toggle(drawing: Drawing, key: &str, all: &[LegendKey]) {
     drawing.hidden.update(|hidden| {
         hidden.retain(|hidden| all.iter().any(|key| key.name == *hidden));
         match hidden.iter().position(|name| name == key) {

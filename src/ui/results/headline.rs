@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::gauge::Gauge;
 use super::status::{Refused, Status, basis_label};
 use crate::ui::document::DocumentView;
-use crate::ui::state::{Basis, State};
+use crate::ui::state::{ShownBasis, State};
 use crate::worker::protocol::Verdict;
 
 #[component]
@@ -17,7 +17,7 @@ pub fn HeadlineView() -> impl IntoView {
         state.answer.with(|shown| {
             let basis = shown.as_ref().map(|shown| &shown.basis);
             basis
-                .filter(|basis| **basis == Basis::Roofline)
+                .filter(|basis| **basis == ShownBasis::Roofline)
                 .map(|basis| basis_label(Some(basis)))
                 .unwrap_or_default()
         })

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::state::{Basis, State, WorkerStatus};
+use crate::ui::state::{ShownBasis, State, WorkerStatus};
 
 #[component]
 pub fn Status() -> impl IntoView {
@@ -41,19 +41,19 @@ pub fn Refused() -> impl IntoView {
     view! { <p class="refused" role="status" data-testid="refused">{refused}</p> }
 }
 
-fn basis_id(basis: Option<&Basis>) -> &'static str {
+fn basis_id(basis: Option<&ShownBasis>) -> &'static str {
     match basis {
         None => "none",
-        Some(Basis::Roofline) => "roofline",
-        Some(Basis::Learned(_)) => "learned",
+        Some(ShownBasis::Roofline) => "roofline",
+        Some(ShownBasis::Learned(_)) => "learned",
     }
 }
 
-pub(super) fn basis_label(basis: Option<&Basis>) -> String {
+pub(super) fn basis_label(basis: Option<&ShownBasis>) -> String {
     match basis {
         None => "No prediction yet".into(),
-        Some(Basis::Roofline) => "Roofline (upper bound)".into(),
-        Some(Basis::Learned(release)) => format!("Learned efficiencies, models {release}"),
+        Some(ShownBasis::Roofline) => "Roofline (upper bound)".into(),
+        Some(ShownBasis::Learned(release)) => format!("Learned efficiencies, models {release}"),
     }
 }
 

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 use web_sys::{CustomEvent, CustomEventInit};
 
-use super::{Basis, Form, State};
+use super::{Form, ShownBasis, State};
 use crate::worker::protocol::Answer;
 
 /// The view requested by the host page; `None` if not embedded.
@@ -46,10 +46,10 @@ pub fn tell(state: State) {
     });
 }
 
-fn release(basis: &Basis) -> JsValue {
+fn release(basis: &ShownBasis) -> JsValue {
     match basis {
-        Basis::Roofline => "".into(),
-        Basis::Learned(release) => release.into(),
+        ShownBasis::Roofline => "".into(),
+        ShownBasis::Learned(release) => release.into(),
     }
 }
 

@@ -30,7 +30,7 @@ pub use theme::ThemeChoice;
 
 /// The efficiencies behind the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Basis {
+pub enum ShownBasis {
     /// Every kernel at its ideal: an upper bound on speed.
     Roofline,
     /// From this model release.
@@ -40,7 +40,7 @@ pub enum Basis {
 /// An answer, its basis, and the issues found.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    pub basis: Basis,
+    pub basis: ShownBasis,
     pub answer: Answer,
     pub issues: Vec<Issue>,
 }

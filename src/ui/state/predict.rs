@@ -4,11 +4,11 @@ use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
-use super::{Basis, Form, Shown, State, find, study, suggest, sweep, texts};
+use super::{Form, Shown, ShownBasis, State, find, study, suggest, sweep, texts};
 use crate::config::inputs::check_ranges;
 use crate::config::{Field, Issue};
 use crate::worker::client::{Client, Event, Files};
-use crate::worker::protocol::{Answered, Ask, FromWorker, Text};
+use crate::worker::protocol::{Answered, FromWorker, PredictionRequest, Text};
 
 /// Delay after which the page is shown without numbers.
 const SHOWN_AFTER_MS: u32 = 800;
@@ -53,7 +53,7 @@ pub struct Predictor {
     /// A published name in a link that the worker is looking up.
     pub named: Option<String>,
     /// The last question, if the form has one.
-    newest: Option<Ask>,
+    newest: Option<PredictionRequest>,
     asked: u32,
 }
 
@@ -102,7 +102,7 @@ fn predict(state: State) {
         (state.form.with_untracked(Form::link), state.trace.with_untracked(|trace| !trace.is_empty()));
     state.predictor.update_value(|predictor| {
         predictor.asked = predictor.asked.wrapping_add(1);
-        predictor.newest = Some(Ask { id: predictor.asked, link, replay });
+        predictor.newest = Some(PredictionRequest { id: predictor.asked, link, replay });
         if let (Some(client), Some(asked)) = (&predictor.client, &predictor.newest) {
             client.ask(asked.clone());
         }
@@ -127,7 +127,7 @@ fn answered(state: State, answered: Answered) {
     // If the models are loading, another answer follows.
     let last =
         release.is_some() || state.worker.with_untracked(|of| matches!(of, WorkerStatus::Failed { .. }));
-    let basis = release.map_or(Basis::Roofline, Basis::Learned);
+    let basis = release.map_or(ShownBasis::Roofline, ShownBasis::Learned);
     match answer {
         Some(answer) => {
             state.findings.set(Vec::new());

@@ -9,7 +9,7 @@ use crate::study::{Block, Document, Row, to_measure, words as named};
 use crate::units::{Seconds, confidence, count, percent};
 
 /// What was measured, to be shown beside the prediction.
-pub struct Beside<'a> {
+pub struct MeasuredPoints<'a> {
     /// By the visitor, at the requested load.
     pub own: &'a Measured,
     /// By others: the load, and TTFT and TPOT in milliseconds.
@@ -17,7 +17,7 @@ pub struct Beside<'a> {
 }
 
 /// The curve so far, with what was `measured`. `over`: no load is left to run.
-pub fn curve(setup: &Setup, measured: &Beside<'_>, sweep: &Sweep, over: bool) -> Document {
+pub fn curve(setup: &Setup, measured: &MeasuredPoints<'_>, sweep: &Sweep, over: bool) -> Document {
     let points = sweep.curve();
     if points.is_empty() {
         return Document::default();
@@ -48,7 +48,7 @@ pub fn curve(setup: &Setup, measured: &Beside<'_>, sweep: &Sweep, over: bool) ->
     let end = points.last().map_or(0.0, |point| point.load);
     let runs: Vec<_> = measured.runs.iter().filter(|(load, _)| *load <= end).copied().collect();
     let said = words(setup, points) + &number_of(runs.len());
-    let chart = with_measured(&Beside { runs, ..*measured }, setup, runs::loads(setup, points));
+    let chart = with_measured(&MeasuredPoints { runs, ..*measured }, setup, runs::loads(setup, points));
     blocks.push(Block::figure(name, HEIGHT, chart, said).called("curve"));
     if !largest.is_empty() {
         blocks.extend(unsettled(setup, points));
@@ -66,7 +66,7 @@ fn number_of(runs: usize) -> String {
 }
 
 /// `chart` with a dot for each measured number.
-fn with_measured(measured: &Beside<'_>, setup: &Setup, mut chart: Chart) -> Chart {
+fn with_measured(measured: &MeasuredPoints<'_>, setup: &Setup, mut chart: Chart) -> Chart {
     let Chart::Curves(curves) = &mut chart else { return chart };
     let metrics = [Metric::Ttft, Metric::Tpot, Metric::Output];
     // With a single output token there is no TPOT, and no panel for it.

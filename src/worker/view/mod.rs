@@ -7,7 +7,7 @@ mod passes;
 mod verdict;
 
 pub use answer::answer;
-pub use curve::{Beside, curve};
+pub use curve::{MeasuredPoints, curve};
 
 use crate::chart::runs;
 use crate::config::{Load, Setup, Start};

@@ -7,7 +7,7 @@ use crate::units::{self, Seconds, confidence, count, fixed};
 use crate::worker::protocol::Verdict;
 
 /// A limit and the time compared with it, in seconds.
-struct Held {
+struct ComparedLimit {
     name: &'static str,
     limit: f64,
     /// The time reached by the required share of requests; the mean for a static batch.
@@ -29,30 +29,30 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let reason = format!("{offered} requests/s arrive, {served} can be served");
         return verdict("misses", "Overloaded", reason);
     }
-    let (held, at) = match run {
+    let (limits, at) = match run {
         Some(run) => {
-            let held = run.limits.iter().map(|kept| Held {
+            let limits = run.limits.iter().map(|kept| ComparedLimit {
                 name: Slos::metric(kept.field),
                 limit: kept.limit,
                 time: kept.at,
             });
             let percentile = setup.workload.slos.share_of_each() * 100.0;
-            (held.collect::<Vec<_>>(), format!(" P{}", count(percentile)))
+            (limits.collect::<Vec<_>>(), format!(" P{}", count(percentile)))
         }
         None => (means(setup, headline), String::new()),
     };
-    let missed: Vec<&Held> = held.iter().filter(|held| held.time > held.limit).collect();
+    let missed: Vec<&ComparedLimit> = limits.iter().filter(|limit| limit.time > limit.limit).collect();
     let keeps = run.map_or(missed.is_empty(), |run| run.meets_limits() != Some(false));
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
-    let said = |of: &[&Held], words: fn(&Held) -> String, with: Option<f64>| {
-        let held = of.iter().map(|held| format!("{}{at} {}", held.name, words(held)));
+    let said = |of: &[&ComparedLimit], words: fn(&ComparedLimit) -> String, with: Option<f64>| {
+        let limits = of.iter().map(|limit| format!("{}{at} {}", limit.name, words(limit)));
         let chance = with.map(|with| format!("{} to be met", confidence(with)));
-        held.chain(chance).collect::<Vec<_>>().join("; ")
+        limits.chain(chance).collect::<Vec<_>>().join("; ")
     };
-    if held.is_empty() {
+    if limits.is_empty() {
         verdict("none", "No limits set", String::new())
     } else if keeps {
-        let all: Vec<&Held> = held.iter().collect();
+        let all: Vec<&ComparedLimit> = limits.iter().collect();
         let doubt = keep.and_then(units::doubt).map_or(String::new(), |word| format!(": {word}"));
         verdict("meets", &format!("Meets the limits{doubt}"), said(&all, within, keep))
     } else if missed.is_empty() {
@@ -61,7 +61,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let required = fixed(setup.workload.slos.share() * 100.0, 0);
         verdict("misses", "Misses the limits", format!("{share} % of requests meet all, {required} % must"))
     } else {
-        let names: Vec<&str> = missed.iter().map(|held| held.name).collect();
+        let names: Vec<&str> = missed.iter().map(|limit| limit.name).collect();
         let words =
             format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
         verdict("misses", &words, said(&missed, over, keep))
@@ -73,21 +73,22 @@ fn verdict(id: &str, words: &str, reason: String) -> Verdict {
 }
 
 /// A static batch has a single time for each.
-fn means(setup: &Setup, headline: &Headline) -> Vec<Held> {
-    let held =
-        |(field, limit)| Some(Held { name: Slos::metric(field), limit, time: headline.limited(field)?.0 });
-    setup.workload.slos.limits().filter_map(held).collect()
+fn means(setup: &Setup, headline: &Headline) -> Vec<ComparedLimit> {
+    let compared = |(field, limit)| {
+        Some(ComparedLimit { name: Slos::metric(field), limit, time: headline.limited(field)?.0 })
+    };
+    setup.workload.slos.limits().filter_map(compared).collect()
 }
 
 /// `157 ms of 1.00 s`.
-fn within(held: &Held) -> String {
-    format!("{} of {}", Seconds(held.time).print(), Seconds(held.limit).print())
+fn within(compared: &ComparedLimit) -> String {
+    format!("{} of {}", Seconds(compared.time).print(), Seconds(compared.limit).print())
 }
 
 /// `1.33 s, 33 % over 1.00 s`; beyond twice the limit as a multiple.
-fn over(held: &Held) -> String {
-    let (time, limit) = (Seconds(held.time).print(), Seconds(held.limit).print());
-    let factor = held.time / held.limit;
+fn over(compared: &ComparedLimit) -> String {
+    let (time, limit) = (Seconds(compared.time).print(), Seconds(compared.limit).print());
+    let factor = compared.time / compared.limit;
     if factor < 2.0 {
         format!("{time}, {} % over {limit}", fixed((factor - 1.0) * 100.0, 0))
     } else {

@@ -1,10 +1,9 @@
-//! Stand-in for the crate inventory, by which tract's crates register kernels, and transforms of models that are
-//! found by name.
+//! Stand-in for the crate inventory.
 //!
-//! What is registered is reached from a static constructor, and that no linker can leave out. One of the
-//! transforms brings the reader of a second model format, which brings every operator tract has: half of
-//! the worker's weight, for models of six operators. Rooflight asks for no transform, so here `submit!` leaves
-//! those out; all else is kept in one list, in which `iter` finds what is of its type.
+//! tract's crates register kernels and named model transforms through this crate. A static constructor keeps every
+//! registered item reachable, so no linker can drop it. One transform pulls in the reader of a second model format and
+//! with it every operator: half of the worker's size. Rooflight uses no transform, so `submit!` omits them; everything
+//! else goes into one list.
 
 use std::any::Any;
 use std::iter::FusedIterator;

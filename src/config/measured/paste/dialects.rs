@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::name::{self, Statistic};
-use super::{Field, Issue, Metric, Report};
+use super::{Field, Issue, Metric, ParsedReport};
 
 #[derive(Debug, Deserialize)]
 pub struct Dialect {
@@ -19,15 +19,15 @@ pub struct Dialect {
 }
 
 /// The reports in a value: one, or one per rate in a GuideLLM file.
-pub fn reports(value: &Value) -> Vec<Report> {
+pub fn reports(value: &Value) -> Vec<ParsedReport> {
     match &value["benchmarks"] {
         Value::Array(all) => all.iter().map(report).collect(),
         _ => vec![report(value)],
     }
 }
 
-fn report(object: &Value) -> Report {
-    let mut report = Report::default();
+fn report(object: &Value) -> ParsedReport {
+    let mut report = ParsedReport::default();
     // InferenceX nests its numbers one level deeper in its database.
     let inner = object.get("metrics").filter(|inner| inner.get("tput_per_gpu").is_some());
     let object = &inner.map_or(Cow::Borrowed(object), |inner| Cow::Owned(merged(object, inner)));
@@ -62,7 +62,7 @@ fn merged(object: &Value, above: &Value) -> Value {
 }
 
 /// InferenceX gives rates per GPU, and the number of GPUs.
-fn per_system(object: &Value, report: &mut Report) {
+fn per_system(object: &Value, report: &mut ParsedReport) {
     let number = |name: &str| object[name].as_f64().filter(|number| *number > 0.0);
     let (Some(total), Some(output)) = (number("tput_per_gpu"), number("output_tput_per_gpu")) else { return };
     let pools =
@@ -81,7 +81,7 @@ fn per_system(object: &Value, report: &mut Report) {
     }
 }
 
-impl Report {
+impl ParsedReport {
     /// Sets TPOT from E2E, TTFT and output length; false if one of them is unknown.
     fn take_tpot_of_means(&mut self) -> bool {
         let mean = |metric: Metric| self.measured.of(metric).mean;

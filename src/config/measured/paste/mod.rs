@@ -44,7 +44,7 @@ pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
 
 /// The same for a single parsed JSON object.
 pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
-    let mut report = Report::default();
+    let mut report = ParsedReport::default();
     report.take_all(object);
     report.finish(None)
 }
@@ -60,8 +60,8 @@ fn values(text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// One object, or one per line, of which the last counts: SGLang appends each run to its file.
-fn of_json(text: &str) -> Result<Report, String> {
-    let mut all: Vec<Report> = values(text)?.iter().flat_map(dialects::reports).collect();
+fn of_json(text: &str) -> Result<ParsedReport, String> {
+    let mut all: Vec<ParsedReport> = values(text)?.iter().flat_map(dialects::reports).collect();
     let count = all.len();
     let mut last = all.pop().unwrap_or_default();
     if count > 1 {
@@ -72,7 +72,7 @@ fn of_json(text: &str) -> Result<Report, String> {
 
 /// The state while reading.
 #[derive(Default)]
-struct Report {
+struct ParsedReport {
     measured: Measured,
     stated: Stated,
     /// The model and the engine that the report names.
@@ -82,7 +82,7 @@ struct Report {
     issues: Vec<Issue>,
 }
 
-impl Report {
+impl ParsedReport {
     fn take_all(&mut self, object: &Value) {
         for (name, value) in object.as_object().into_iter().flatten() {
             match value {

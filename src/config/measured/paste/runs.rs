@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::dialects::reports;
-use super::{Report, text, values};
+use super::{ParsedReport, text, values};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::given;
@@ -93,7 +93,7 @@ fn saved(all: &[Value], base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
 }
 
 /// CSV rows, or consecutive tables.
-fn split(text: &str) -> Vec<Report> {
+fn split(text: &str) -> Vec<ParsedReport> {
     if let Some(rows) = of_csv(text) {
         return rows;
     }
@@ -113,7 +113,7 @@ const COLUMNS: [(&str, &str); 7] = [
 ];
 
 /// `None` if the text is not CSV with a measurement in its header.
-fn of_csv(text: &str) -> Option<Vec<Report>> {
+fn of_csv(text: &str) -> Option<Vec<ParsedReport>> {
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
     let meant = |name: &str| {
@@ -126,7 +126,7 @@ fn of_csv(text: &str) -> Option<Vec<Report>> {
         return None;
     }
     let report = |row: csv::StringRecord| {
-        let mut report = Report::default();
+        let mut report = ParsedReport::default();
         for (name, value) in head.iter().zip(&row) {
             report.take_cell(name, value);
         }

@@ -1,13 +1,13 @@
 //! Printed reports: lines with a name and a number, or a table with a column of means.
 
-use super::Report;
+use super::ParsedReport;
 use super::name::{self, Name, Statistic};
 
 /// Cell separators of a table.
 const BARS: [char; 3] = ['|', '│', '┃'];
 
-pub fn report(text: &str) -> Report {
-    let mut report = Report::default();
+pub fn report(text: &str) -> ParsedReport {
+    let mut report = ParsedReport::default();
     // Columns of means and medians in a genai-perf table.
     let mut columns: Option<[Option<usize>; 2]> = None;
     for line in text.lines().map(str::trim) {
@@ -45,7 +45,7 @@ pub fn report(text: &str) -> Report {
 }
 
 /// A name and its value. Log lines have no number there.
-fn pair(report: &mut Report, name: &str, value: &str) {
+fn pair(report: &mut ParsedReport, name: &str, value: &str) {
     if !name.contains(char::is_alphabetic) {
         return;
     }

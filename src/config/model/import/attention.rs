@@ -1,6 +1,6 @@
 //! Reads the sizes of attention and its alternatives.
 
-use super::family::{Family, Has, Mixers};
+use super::family::{Mixers, ModelFamily, Presence};
 use super::fields::Fields;
 use super::layers::LayerKind;
 use super::{layers, single, sparse};
@@ -11,7 +11,12 @@ use crate::config::model::limits::{
 use crate::config::model::{Attention, Delta, Gates, Gqa, GqaTrait, Indexer, Mamba, Mla};
 
 /// The attention of every layer. All sizes are read, so that all missing ones are reported together.
-pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: usize) -> Vec<Attention> {
+pub fn per_layer(
+    fields: &mut Fields<'_>,
+    family: &ModelFamily,
+    hidden: u32,
+    layers: usize,
+) -> Vec<Attention> {
     let mut window = None;
     let (full, local) = if family.latent() {
         let full = Attention::Mla(latent(fields));
@@ -55,7 +60,7 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &Family, hidden: u32, layers: 
 }
 
 /// Regular multi-head attention, as in most layers.
-pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
+pub fn heads(fields: &mut Fields<'_>, family: &ModelFamily, hidden: u32) -> Gqa {
     let heads = fields.count(HEADS);
     let kv_heads = kv_heads(fields, family, heads);
     let head_dim = fields.head_dim(hidden, heads);
@@ -75,17 +80,17 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
         kv_heads,
         head_dim,
         qk_norm: match family.qk_norm {
-            Has::Never => false,
-            Has::Always => {
+            Presence::Never => false,
+            Presence::Always => {
                 fields.skip(&["use_qk_norm"]);
                 true
             }
-            Has::Key => fields.flag("use_qk_norm") == Some(true),
+            Presence::Key => fields.flag("use_qk_norm") == Some(true),
         },
         qkv_bias: match family.qkv_bias {
-            Has::Never => false,
-            Has::Always => true,
-            Has::Key => bias,
+            Presence::Never => false,
+            Presence::Always => true,
+            Presence::Key => bias,
         },
         value_dim: value_dim.filter(|width| *width != head_dim),
         window: None,
@@ -95,7 +100,7 @@ pub fn heads(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Gqa {
 }
 
 /// Families of 2023 use a flag for multi-query attention; later Falcon versions give the number.
-fn kv_heads(fields: &mut Fields<'_>, family: &Family, heads: u32) -> u32 {
+fn kv_heads(fields: &mut Fields<'_>, family: &ModelFamily, heads: u32) -> u32 {
     let grouped = fields.flag("new_decoder_architecture") == Some(true);
     if fields.flag("multi_query") == Some(true) && !grouped {
         fields.skip(&[KV_HEADS.key]);

@@ -1,6 +1,6 @@
 //! The longest context a model supports.
 
-use super::family::Family;
+use super::family::ModelFamily;
 use super::fields::Fields;
 use crate::config::model::limits::{CONTEXT, Limit};
 
@@ -8,7 +8,7 @@ use crate::config::model::limits::{CONTEXT, Limit};
 ///
 /// The rule is vLLM's (`_get_and_verify_max_len`): YaRN multiplies the original context by its factor,
 /// linear and dynamic scaling multiply the stated one; Llama 3's, LongRoPE's and Gemma 3's are already stated.
-pub fn longest(fields: &mut Fields<'_>, family: &Family) -> u32 {
+pub fn longest(fields: &mut Fields<'_>, family: &ModelFamily) -> u32 {
     // Command R and Kimi Linear: takes precedence over the other, as in vLLM.
     let stated = match fields.optional_as("model_max_length", CONTEXT) {
         Some(stated) => {

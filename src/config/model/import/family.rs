@@ -11,7 +11,7 @@ use crate::config::model::Norms;
 /// Whether attention has some part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Has {
+pub enum Presence {
     Never,
     Always,
     /// If its key says so, which is off by default.
@@ -53,7 +53,7 @@ pub enum Mixers {
     /// The same with Mamba mixers (Granite 4, Jamba).
     MambaHeads,
     /// A Mamba mixer beside attention in every layer (Falcon-H1).
-    MambaBeside,
+    ParallelMamba,
     /// The same with lightning attention, a scan in which every head has its own matrices (MiniMax-M1).
     Lightning,
     /// Latent attention, sparse where it has an indexer.
@@ -83,14 +83,14 @@ pub enum Width {
 /// transformers and the layer in vLLM.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Family {
+pub struct ModelFamily {
     pub model_type: String,
     /// Norms of Q and K; the key is `use_qk_norm`.
-    pub qk_norm: Has,
+    pub qk_norm: Presence,
     /// The QK norm is over all heads together.
     pub norm_over_heads: bool,
     /// A bias of the QKV projection; the key is `attention_bias`.
-    pub qkv_bias: Has,
+    pub qkv_bias: Presence,
     pub window: Window,
     /// `num_key_value_heads` defaults to the number of heads.
     pub heads_without_groups: bool,
@@ -157,7 +157,7 @@ pub struct Experts {
 static FILE: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/families.json"))).unwrap_or_default()
 });
-static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+static FAMILIES: LazyLock<Vec<ModelFamily>> = LazyLock::new(|| {
     let read = |name: &String| match json::of(&record(name)) {
         Ok(family) => family,
         Err(fault) => panic!("static/catalog/families.json: {name}: {fault}: a test reads it"),
@@ -193,7 +193,7 @@ pub fn idle() -> impl Iterator<Item = &'static str> {
     FILE["idle"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-impl Family {
+impl ModelFamily {
     /// The family's name of each renamed key, and the one used here.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs = self

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::family::{Experts, Family, Shared, Width};
+use super::family::{Experts, ModelFamily, Shared, Width};
 use super::fields::Fields;
 use crate::config::model::limits::{EXPERT_WIDTH, EXPERTS, HIDDEN, INTERMEDIATE, LAYERS, Limit, TOPK};
 use crate::config::model::{Dense, Ffn, Moe};
 
 /// The feed-forward part of every layer.
-pub fn per_layer(fields: &mut Fields<'_>, family: &'static Family, layers: usize) -> Vec<Ffn> {
+pub fn per_layer(fields: &mut Fields<'_>, family: &'static ModelFamily, layers: usize) -> Vec<Ffn> {
     let Some(experts) = experts_of(fields, family) else {
         let key = family.experts.as_ref().map_or(INTERMEDIATE.key, |experts| &experts.dense);
         return vec![Ffn::Dense(dense(fields, family, key)); layers];
@@ -26,7 +26,7 @@ pub fn per_layer(fields: &mut Fields<'_>, family: &'static Family, layers: usize
 }
 
 /// The family's experts, unless this model has none (Gemma 4).
-fn experts_of(fields: &mut Fields<'_>, family: &'static Family) -> Option<&'static Experts> {
+fn experts_of(fields: &mut Fields<'_>, family: &'static ModelFamily) -> Option<&'static Experts> {
     let without = fields.flag("enable_moe_block") == Some(false);
     // Granite 4's small models have only the shared expert.
     let experts = family.experts.as_ref()?;
@@ -37,7 +37,7 @@ fn experts_of(fields: &mut Fields<'_>, family: &'static Family) -> Option<&'stat
     Some(experts)
 }
 
-pub fn dense(fields: &mut Fields<'_>, family: &'static Family, key: &'static str) -> Dense {
+pub fn dense(fields: &mut Fields<'_>, family: &'static ModelFamily, key: &'static str) -> Dense {
     let ratio = if family.width == Width::Multiple { fields.get("expansion_ratio") } else { None };
     let intermediate = match family.width {
         Width::Multiple if fields.get(key).is_none() => {
@@ -50,7 +50,7 @@ pub fn dense(fields: &mut Fields<'_>, family: &'static Family, key: &'static str
     Dense { intermediate, ungated: (!family.gated).then_some(true) }
 }
 
-pub fn mixture(fields: &mut Fields<'_>, family: &'static Family, experts: &'static Experts) -> Moe {
+pub fn mixture(fields: &mut Fields<'_>, family: &'static ModelFamily, experts: &'static Experts) -> Moe {
     let intermediate = fields.count_as(&experts.width, EXPERT_WIDTH);
     let shared = match &experts.shared {
         Shared::None => 0,

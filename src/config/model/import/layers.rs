@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::family::{Family, Mixers, Window};
+use super::family::{Mixers, ModelFamily, Window};
 use super::fields::Fields;
 use super::{attention, ffn, single, sparse, uneven};
 use crate::config::excerpt;
@@ -13,7 +13,7 @@ const PATTERN: &str = "sliding_window_pattern";
 
 /// One decoder layer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layer {
+pub struct ImportedLayer {
     pub attention: Option<Attention>,
     pub ffn: Option<Ffn>,
 }
@@ -27,11 +27,11 @@ pub enum LayerKind {
 }
 
 /// Every layer of the model, in order.
-pub fn read(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Vec<Layer> {
+pub fn read(fields: &mut Fields<'_>, family: &'static ModelFamily, hidden: u32) -> Vec<ImportedLayer> {
     match family.mixers {
         Mixers::Single => return single::layers(fields, family, hidden),
         Mixers::Listed => return uneven::layers(fields, family, hidden),
-        Mixers::MambaBeside => return beside(fields, family, hidden),
+        Mixers::ParallelMamba => return parallel_mamba(fields, family, hidden),
         _ => {}
     }
     let layers = fields.count(LAYERS) as usize;
@@ -40,20 +40,21 @@ pub fn read(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Ve
         _ => attention::per_layer(fields, family, hidden, layers),
     };
     let pairs = attentions.into_iter().zip(ffn::per_layer(fields, family, layers));
-    pairs.map(|(attention, ffn)| Layer { attention: Some(attention), ffn: Some(ffn) }).collect()
+    pairs.map(|(attention, ffn)| ImportedLayer { attention: Some(attention), ffn: Some(ffn) }).collect()
 }
 
 /// Falcon-H1: what stands side by side in a layer, one after the other.
-fn beside(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Vec<Layer> {
+fn parallel_mamba(fields: &mut Fields<'_>, family: &'static ModelFamily, hidden: u32) -> Vec<ImportedLayer> {
     let layers = fields.count(LAYERS) as usize;
-    let mixer = Layer { attention: Some(Attention::Mamba(single::mamba(fields, hidden))), ffn: None };
+    let mixer = ImportedLayer { attention: Some(Attention::Mamba(single::mamba(fields, hidden))), ffn: None };
     let attention = Some(Attention::Gqa(attention::heads(fields, family, hidden)));
-    let rest = Layer { attention, ffn: Some(Ffn::Dense(ffn::dense(fields, family, INTERMEDIATE.key))) };
+    let rest =
+        ImportedLayer { attention, ffn: Some(Ffn::Dense(ffn::dense(fields, family, INTERMEDIATE.key))) };
     [mixer, rest].into_iter().cycle().take(2 * layers).collect()
 }
 
 /// Groups identical layers, in order of first appearance.
-pub fn group(layers: &[Layer], norms: Norms) -> Vec<Blocks> {
+pub fn group(layers: &[ImportedLayer], norms: Norms) -> Vec<Blocks> {
     let mut groups: Vec<Blocks> = Vec::new();
     for layer in layers {
         let alike = |group: &&mut Blocks| group.attention == layer.attention && group.ffn == layer.ffn;
@@ -72,7 +73,7 @@ pub fn group(layers: &[Layer], norms: Norms) -> Vec<Blocks> {
 }
 
 /// Window of local layers; `None` if no layer is local, or the window covers the context.
-pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
+pub fn window(fields: &mut Fields<'_>, family: &ModelFamily) -> Option<u32> {
     let key = match family.mixers {
         Mixers::Chunks => "attention_chunk_size",
         _ => WINDOW.key,
@@ -90,7 +91,12 @@ pub fn window(fields: &mut Fields<'_>, family: &Family) -> Option<u32> {
 }
 
 /// The kind of each layer.
-pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, layers: usize) -> Vec<LayerKind> {
+pub fn kinds(
+    fields: &mut Fields<'_>,
+    family: &ModelFamily,
+    window: Option<u32>,
+    layers: usize,
+) -> Vec<LayerKind> {
     let local = |is: bool| if is { LayerKind::Local } else { LayerKind::Full };
     let linear = |is: bool| if is { LayerKind::Linear } else { LayerKind::Full };
     if fields.get("layer_types").is_some() && family.mixers != Mixers::Latent {
@@ -147,7 +153,7 @@ pub fn kinds(fields: &mut Fields<'_>, family: &Family, window: Option<u32>, laye
             };
             (0..layers).map(|layer| local(window.is_some() && layer >= from)).collect()
         }
-        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed | Mixers::MambaBeside => {
+        Mixers::Latent | Mixers::Single | Mixers::Listed | Mixers::Compressed | Mixers::ParallelMamba => {
             vec![LayerKind::Full; layers]
         }
     }
@@ -175,7 +181,7 @@ fn by_pattern(fields: &mut Fields<'_>, layers: usize) -> Vec<LayerKind> {
     (0..layers).map(|layer| if full(layer) { LayerKind::Full } else { LayerKind::Local }).collect()
 }
 
-fn by_name(fields: &mut Fields<'_>, family: &Family, layers: usize) -> Vec<LayerKind> {
+fn by_name(fields: &mut Fields<'_>, family: &ModelFamily, layers: usize) -> Vec<LayerKind> {
     let linear = matches!(family.mixers, Mixers::DeltaHeads | Mixers::DeltaLatent);
     let mamba = family.mixers == Mixers::MambaHeads;
     let wanted = match (linear, mamba) {

@@ -27,7 +27,7 @@ use crate::config::{Dtype, Field, Issue, excerpt, json};
 use crate::units::fixed;
 
 use super::{Blocks, Formats, Model, limits};
-use family::{Family, Mixers};
+use family::{Mixers, ModelFamily};
 use fields::Fields;
 use formats::Quantization;
 
@@ -78,7 +78,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
         let known = if listed.is_some() { "with" } else { "is not supported;" };
         one(format!("`model_type` {model_type} {known} {what}: not covered by this release"))
     };
-    let family = listed.unwrap_or(Family::plain());
+    let family = listed.unwrap_or(ModelFamily::plain());
     let mut standard = standard::standard(&top, text, family)
         .map_err(|fault| one(format!("`model_type` {model_type}: {fault}")))?;
     let mut uncovered = refusals::uncovered(&top, text, listed);
@@ -135,11 +135,11 @@ fn language_part(top: &Value) -> &Value {
         .unwrap_or(top)
 }
 
-fn family_of(top: &Value, text: &Value) -> Result<(String, Option<&'static Family>), String> {
+fn family_of(top: &Value, text: &Value) -> Result<(String, Option<&'static ModelFamily>), String> {
     let given = [text, top].into_iter().find_map(|object| object["model_type"].as_str());
     let model_type =
         given.ok_or("`model_type` is missing: it names the architecture, for example \"llama\"")?;
-    Ok((excerpt(model_type), Family::of(model_type)))
+    Ok((excerpt(model_type), ModelFamily::of(model_type)))
 }
 
 /// Multi-token prediction layers. MiniMax counts modules, and has a separate switch.
@@ -154,7 +154,7 @@ fn predicting(fields: &mut Fields<'_>) -> Option<u32> {
 fn architecture(
     top: &Value,
     fields: &mut Fields<'_>,
-    family: &'static Family,
+    family: &'static ModelFamily,
     quantization: &Quantization,
 ) -> Option<Model> {
     let hidden = fields.count(limits::HIDDEN);

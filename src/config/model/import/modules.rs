@@ -1,7 +1,7 @@
 //! A model's linear layers by their names in checkpoints.
 
-use super::family::{Family, Mixers};
-use super::layers::Layer;
+use super::family::{Mixers, ModelFamily};
+use super::layers::ImportedLayer;
 use crate::config::model::{Attention, Class, Ffn, Gates, GqaTrait};
 
 /// One linear layer; the first expert stands for all.
@@ -16,11 +16,11 @@ const GATED: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
 const PLAIN: [&str; 2] = ["up_proj", "down_proj"];
 
 /// Every linear layer of every decoder layer.
-pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
+pub fn of(layers: &[ImportedLayer], family: &ModelFamily) -> Vec<Module> {
     let mut modules = Vec::new();
     for (index, layer) in layers.iter().enumerate() {
         // Two modules that are counted separately are one in the checkpoint.
-        let index = if family.mixers == Mixers::MambaBeside { index / 2 } else { index };
+        let index = if family.mixers == Mixers::ParallelMamba { index / 2 } else { index };
         let mut add = |class: Class, within: &str, names: &[&str]| {
             let dot = if within.is_empty() { "" } else { "." };
             let full = names.iter().map(|name| format!("layers.{index}.{within}{dot}{name}"));
@@ -58,7 +58,7 @@ pub fn of(layers: &[Layer], family: &Family) -> Vec<Module> {
     modules
 }
 
-fn mixer(attention: &Attention, family: &Family) -> (&'static str, Vec<&'static str>) {
+fn mixer(attention: &Attention, family: &ModelFamily) -> (&'static str, Vec<&'static str>) {
     match attention {
         Attention::Gqa(gqa) => {
             let mut names = vec!["q_proj", "k_proj"];

@@ -2,10 +2,16 @@
 
 use serde_json::Value;
 
-use super::family::{Family, Mixers};
+use super::family::{Mixers, ModelFamily};
 use crate::units::{decimal, fixed};
 
-pub fn of(top: &Value, text: &Value, family: &Family, encoder: Option<u32>, shaped: bool) -> Vec<String> {
+pub fn of(
+    top: &Value,
+    text: &Value,
+    family: &ModelFamily,
+    encoder: Option<u32>,
+    shaped: bool,
+) -> Vec<String> {
     const COMPRESSED: &str = "No kernel for attention over compressed keys was measured: it is timed as latent attention \
          over the same number of keys, and key selection by counted work.";
     const BLOCKS: &str = "No kernel for block-sparse attention was measured: it is timed as sliding-window attention over \

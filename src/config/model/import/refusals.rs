@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::family::{Family, Mixers};
+use super::family::{Mixers, ModelFamily};
 use crate::config::excerpt;
 use crate::units::decimal;
 
@@ -10,7 +10,7 @@ use crate::units::decimal;
 /// is counted.
 ///
 /// `top` is the whole file and `text` the language model's part of it.
-pub fn uncovered(top: &Value, text: &Value, family: Option<&'static Family>) -> Vec<String> {
+pub fn uncovered(top: &Value, text: &Value, family: Option<&'static ModelFamily>) -> Vec<String> {
     // Each of these alone is reason enough.
     if let Some(reason) = encoder_decoder(top).or_else(|| sparse_attention(text, family)) {
         return vec![reason];
@@ -26,7 +26,7 @@ pub fn uncovered(top: &Value, text: &Value, family: Option<&'static Family>) -> 
         cross_attention(text, mixers),
     ];
     let mut found: Vec<String> = found.into_iter().flatten().chain(shared_parts(text)).collect();
-    // Of a family that is not known an activation says little beside other reasons.
+    // In an unknown family, an activation adds little to the other reasons.
     found.extend(activation(text, family).filter(|_| family.is_some() || found.is_empty()));
     found
 }
@@ -53,7 +53,7 @@ pub fn no_text(top: &Value) -> Option<String> {
 }
 
 /// Kinds of sparse attention outside the family. Latent attention with an indexer is supported.
-fn sparse_attention(text: &Value, family: Option<&'static Family>) -> Option<String> {
+fn sparse_attention(text: &Value, family: Option<&'static ModelFamily>) -> Option<String> {
     let mixers = family.map(|family| family.mixers);
     if let Some(list) = text["compress_ratios"].as_array()
         && mixers != Some(Mixers::Compressed)
@@ -78,7 +78,7 @@ fn sparse_attention(text: &Value, family: Option<&'static Family>) -> Option<Str
 }
 
 /// Experts, if the family has none.
-fn experts(text: &Value, family: Option<&'static Family>) -> Option<String> {
+fn experts(text: &Value, family: Option<&'static ModelFamily>) -> Option<String> {
     if family.is_some_and(|family| family.experts.is_some()) {
         return None;
     }
@@ -88,8 +88,8 @@ fn experts(text: &Value, family: Option<&'static Family>) -> Option<String> {
     Some(format!("mixture of experts (`{key}` {})", decimal(count)))
 }
 
-fn latent_attention(text: &Value, family: Option<&'static Family>) -> Option<String> {
-    if family.is_some_and(Family::latent) {
+fn latent_attention(text: &Value, family: Option<&'static ModelFamily>) -> Option<String> {
+    if family.is_some_and(ModelFamily::latent) {
         return None;
     }
     let rank = text["kv_lora_rank"].as_f64()?;
@@ -97,7 +97,7 @@ fn latent_attention(text: &Value, family: Option<&'static Family>) -> Option<Str
 }
 
 fn state_space(text: &Value, mixers: Option<Mixers>) -> Option<String> {
-    if matches!(mixers, Some(Mixers::Single | Mixers::MambaHeads | Mixers::MambaBeside)) {
+    if matches!(mixers, Some(Mixers::Single | Mixers::MambaHeads | Mixers::ParallelMamba)) {
         return None;
     }
     let sizes = ["ssm_state_size", "mamba_d_state"].into_iter();
@@ -170,10 +170,10 @@ fn shared_parts(text: &Value) -> Vec<String> {
     parts.into_iter().flatten().collect()
 }
 
-fn activation(text: &Value, family: Option<&'static Family>) -> Option<String> {
+fn activation(text: &Value, family: Option<&'static ModelFamily>) -> Option<String> {
     let keys = ["hidden_act", "hidden_activation", "mlp_hidden_act", "activation_function"];
     let (key, name) = keys.iter().find_map(|key| Some((key, text[key].as_str()?)))?;
-    let known = &family.unwrap_or(Family::plain()).activations;
+    let known = &family.unwrap_or(ModelFamily::plain()).activations;
     (!known.iter().any(|activation| activation == name))
         .then(|| format!("{} activation (`{key}`)", excerpt(name)))
 }

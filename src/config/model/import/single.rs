@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::family::Family;
+use super::family::ModelFamily;
 use super::fields::Fields;
-use super::layers::Layer;
+use super::layers::ImportedLayer;
 use super::{attention, ffn};
 use crate::config::model::limits::{
     INTERMEDIATE, LAYERS, Limit, MAMBA_DIM, MAMBA_EXPAND, MAMBA_GROUPS, MAMBA_HEADS, MAMBA_STATE, RANK, TAPS,
@@ -27,28 +27,28 @@ const KINDS: [(char, &str, SingleLayer); 4] = [
     ('E', "moe", SingleLayer::Experts),
 ];
 
-pub fn layers(fields: &mut Fields<'_>, family: &'static Family, hidden: u32) -> Vec<Layer> {
+pub fn layers(fields: &mut Fields<'_>, family: &'static ModelFamily, hidden: u32) -> Vec<ImportedLayer> {
     let kinds = kinds(fields);
     // Only what the layers use is required.
     let mut of = |kind: SingleLayer| {
         if !kinds.contains(&kind) {
-            return Layer::default();
+            return ImportedLayer::default();
         }
         match kind {
             SingleLayer::Mamba => {
-                Layer { attention: Some(Attention::Mamba(mamba(fields, hidden))), ffn: None }
+                ImportedLayer { attention: Some(Attention::Mamba(mamba(fields, hidden))), ffn: None }
             }
             SingleLayer::Attention => {
                 let heads = attention::heads(fields, family, hidden);
-                Layer { attention: Some(Attention::Gqa(heads)), ffn: None }
+                ImportedLayer { attention: Some(Attention::Gqa(heads)), ffn: None }
             }
             SingleLayer::Mlp => {
                 let mlp = ffn::dense(fields, family, INTERMEDIATE.key);
-                Layer { attention: None, ffn: Some(Ffn::Dense(mlp)) }
+                ImportedLayer { attention: None, ffn: Some(Ffn::Dense(mlp)) }
             }
             SingleLayer::Experts => {
                 let moe = family.experts.as_ref().map(|experts| ffn::mixture(fields, family, experts));
-                Layer { attention: None, ffn: moe.map(Ffn::Moe) }
+                ImportedLayer { attention: None, ffn: moe.map(Ffn::Moe) }
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::family::Family;
+use super::family::ModelFamily;
 use super::fields::{at, shown};
 
 const TIED: &str = "tie_word_embeddings";
@@ -18,7 +18,11 @@ pub struct Standard<'a> {
 }
 
 /// Fails on two names for one key with different values.
-pub fn standard<'a>(top: &Value, text: &'a Value, family: &'static Family) -> Result<Standard<'a>, String> {
+pub fn standard<'a>(
+    top: &Value,
+    text: &'a Value,
+    family: &'static ModelFamily,
+) -> Result<Standard<'a>, String> {
     let mut over: Vec<(&str, &Value)> = Vec::new();
     let mut renamed = Vec::new();
     for (theirs, ours) in family.renamed() {

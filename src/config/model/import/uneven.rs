@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::attention;
-use super::family::Family;
+use super::family::ModelFamily;
 use super::fields::Fields;
-use super::layers::Layer;
+use super::layers::ImportedLayer;
 use crate::config::model::limits::{INTERMEDIATE, KV_HEADS, LAYERS, Limit, WINDOW};
 use crate::config::model::{Attention, Dense, Ffn, Gqa};
 
@@ -13,7 +13,7 @@ const KEY: &str = "block_configs";
 /// MLP widths are rounded up to a multiple of this (`DeciLMConfig`).
 const WIDTH_STEP: f64 = 256.0;
 
-pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Layer> {
+pub fn layers(fields: &mut Fields<'_>, family: &ModelFamily, hidden: u32) -> Vec<ImportedLayer> {
     let count = fields.count(LAYERS) as usize;
     let base = attention::heads(fields, family, hidden);
     if fields.get(KEY).is_none() {
@@ -23,7 +23,8 @@ pub fn layers(fields: &mut Fields<'_>, family: &Family, hidden: u32) -> Vec<Laye
     let mut layers = Vec::new();
     for (place, block) in blocks.into_iter().enumerate() {
         let mut block = Fields::within(block, format!("{KEY}[{place}]."));
-        let layer = Layer { attention: attention_of(&mut block, &base), ffn: mlp_of(&mut block, hidden) };
+        let layer =
+            ImportedLayer { attention: attention_of(&mut block, &base), ffn: mlp_of(&mut block, hidden) };
         for odd in ["replace_with_linear", "sparsify", "num_sink_tokens"] {
             for key in [format!("attention.{odd}"), format!("ffn.{odd}")] {
                 if block.get(&key).is_some_and(|value| *value != false) {

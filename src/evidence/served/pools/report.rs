@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use super::{PoolRun, Side};
 use crate::config::catalog::Catalog;
-use crate::evidence::cases::{Ask, PoolCase, ServedCase};
-use crate::evidence::compared::{Compared, Metrics, PeerRow, Report, grouped};
+use crate::evidence::cases::{AskLearned, PoolCase, ServedCase};
+use crate::evidence::compared::{Compared, ErrorReport, Metrics, PeerRow, grouped};
 use crate::evidence::served::{TablesOfRuns, attempted, tables};
 use crate::serving::table::StepTable;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct PoolReport {
     #[serde(flatten)]
-    pub all: Report,
+    pub all: ErrorReport,
     /// By octaves of clients, keyed by the largest number of each.
     pub by_clients: BTreeMap<u32, Metrics>,
     /// By tokens of a prompt.
@@ -30,7 +30,7 @@ pub struct PoolReport {
 pub fn pool_report(
     cases: &[&PoolCase],
     catalog: &Catalog,
-    ask: &Ask<'_>,
+    ask: &AskLearned<'_>,
     peers: &[PeerRow],
 ) -> Result<PoolReport, String> {
     let (ready, mut skipped) =
@@ -61,7 +61,7 @@ pub fn pool_report(
         }),
         by_recipe: by(&|_, run| if run.recorded { "recipe on record" } else { "engine's defaults" }.into()),
         by_ratio: by(&|_, run| ratio(run)),
-        all: Report::of(metrics, compared, skipped, peers),
+        all: ErrorReport::of(metrics, compared, skipped, peers),
     })
 }
 

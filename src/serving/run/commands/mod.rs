@@ -72,7 +72,7 @@ fn launch(setup: &Setup) -> Shell {
     };
     match setup.nodes() {
         1 => launch,
-        machines => launch.over(machines, batching),
+        nodes => launch.over(nodes, batching),
     }
 }
 

@@ -22,19 +22,19 @@ impl Shell {
         }
     }
 
-    /// Adds what a replica over several machines needs.
-    pub fn over(self, machines: u32, batching: Batching) -> Self {
+    /// Adds what a replica over several nodes needs.
+    pub fn over(self, nodes: u32, batching: Batching) -> Self {
         let (how, shell) = match batching {
             Batching::MixedChunks => {
                 ("on the first, once Ray joins them", self.flag("--distributed-executor-backend", "ray"))
             }
             Batching::PrefillFirst => (
                 "on each, with its own rank and the address of the first",
-                self.flag("--nnodes", machines).flag("--node-rank", 0).flag("--dist-init-addr", "HOST:20000"),
+                self.flag("--nnodes", nodes).flag("--node-rank", 0).flag("--dist-init-addr", "HOST:20000"),
             ),
             Batching::InFlight => ("by srun or mpirun with trtllm-llmapi-launch, one process a GPU", self),
         };
-        Self(format!("# Over {machines} machines: {how}.\n{}", shell.0))
+        Self(format!("# Over {nodes} nodes: {how}.\n{}", shell.0))
     }
 
     pub fn only_if(self, wanted: bool, flag: &str, value: impl ToString) -> Self {

@@ -97,9 +97,9 @@ fn every_machine_is_started() {
         });
         commands.launch
     };
-    assert!(launch("vllm").starts_with("# Over 2 machines: on the first, once Ray joins them.\nvllm serve"));
+    assert!(launch("vllm").starts_with("# Over 2 nodes: on the first, once Ray joins them.\nvllm serve"));
     assert!(launch("sglang").contains("--nnodes 2 \\\n  --node-rank 0"), "{}", launch("sglang"));
-    assert!(launch("trtllm").starts_with("# Over 2 machines: by srun"), "{}", launch("trtllm"));
+    assert!(launch("trtllm").starts_with("# Over 2 nodes: by srun"), "{}", launch("trtllm"));
 }
 
 #[test]

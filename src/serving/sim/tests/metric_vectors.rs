@@ -3,14 +3,14 @@
 use super::*;
 use crate::config::Slos;
 
-fn outcome(requests: Vec<Served>, gaps: Gaps) -> Outcome {
+fn outcome(requests: Vec<FinishedRequest>, gaps: Gaps) -> Outcome {
     let counts = Counts::default();
     Outcome { requests, gaps, counts, timeline: Vec::new(), joules: 0.0, queued: 0.0, saturation: None }
 }
 
-fn served(ttft: f64, output: u32, per_token: f64) -> Served {
+fn served(ttft: f64, output: u32, per_token: f64) -> FinishedRequest {
     let last = ttft + f64::from(output - 1) * per_token;
-    Served { arrival: 0.0, first: ttft, last, prompt: 100, output }
+    FinishedRequest { arrival: 0.0, first: ttft, last, prompt: 100, output }
 }
 
 fn close(value: f64, expected: f64) {
@@ -80,7 +80,8 @@ fn goodput_counts_requests_that_meet_every_limit() {
 
 #[test]
 fn a_limit_is_compared_with_the_same_quantile_that_is_shown() {
-    let requests: Vec<Served> = (1..=150).map(|index| served(f64::from(index) * 1e-3, 11, 0.01)).collect();
+    let requests: Vec<FinishedRequest> =
+        (1..=150).map(|index| served(f64::from(index) * 1e-3, 11, 0.01)).collect();
     let run = outcome(requests, Gaps::default());
     let p99 = metrics(&run).expect("requests").ttft.p99;
     let at = |limit: f64| {

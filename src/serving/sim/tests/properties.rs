@@ -216,7 +216,7 @@ fn littles_law_holds_in_the_closed_loop() {
         let outcome = simulate(&policy, &lengths, &arrivals, &cost, Limits::default()).expect("served");
         // Until the last request is sent every client has exactly one in the system.
         let sent = outcome.requests.iter().map(|served| served.arrival).fold(0.0, f64::max);
-        let inside = |served: &Served| served.last.min(sent) - served.arrival.min(sent);
+        let inside = |served: &FinishedRequest| served.last.min(sent) - served.arrival.min(sent);
         let in_flight = outcome.requests.iter().map(inside).sum::<f64>() / sent;
         assert!((in_flight - 12.0).abs() < 1e-6, "seed {seed}: {in_flight}");
         let all = metrics(&outcome).expect("requests");

@@ -1,4 +1,4 @@
-//! Replicas over several machines.
+//! Replicas over several nodes.
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, Setup, Workload, check};
@@ -46,7 +46,7 @@ fn report(scenario: &Scenario) -> Report {
 
 #[test]
 fn a_machine_is_what_the_fastest_link_joins() {
-    let machines = |gpu: &str, [tp, dp, pp]: [u32; 3]| {
+    let nodes = |gpu: &str, [tp, dp, pp]: [u32; 3]| {
         let scenario = scenario(|scenario| {
             (scenario.parallel.tp, scenario.parallel.dp, scenario.parallel.pp, scenario.parallel.ep) =
                 (tp, dp, pp, tp * dp);
@@ -55,14 +55,14 @@ fn a_machine_is_what_the_fastest_link_joins() {
         let setup = sound(&scenario).0;
         (setup.nodes(), setup.crossings())
     };
-    assert_eq!(machines("h200-sxm", [8, 1, 1]), (1, 0));
-    assert_eq!(machines("h200-sxm", [16, 1, 1]), (2, 0));
-    assert_eq!(machines("h200-sxm", [8, 1, 2]), (2, 1));
-    // Two stages of four GPUs in each machine.
-    assert_eq!(machines("h200-sxm", [4, 1, 4]), (2, 1));
-    assert_eq!(machines("h200-sxm", [4, 1, 3]), (2, 1));
-    assert_eq!(machines("h200-sxm", [2, 16, 1]), (4, 0));
-    assert_eq!(machines("gb200", [8, 1, 4]), (1, 0));
+    assert_eq!(nodes("h200-sxm", [8, 1, 1]), (1, 0));
+    assert_eq!(nodes("h200-sxm", [16, 1, 1]), (2, 0));
+    assert_eq!(nodes("h200-sxm", [8, 1, 2]), (2, 1));
+    // Two stages of four GPUs in each node.
+    assert_eq!(nodes("h200-sxm", [4, 1, 4]), (2, 1));
+    assert_eq!(nodes("h200-sxm", [4, 1, 3]), (2, 1));
+    assert_eq!(nodes("h200-sxm", [2, 16, 1]), (4, 0));
+    assert_eq!(nodes("gb200", [8, 1, 4]), (1, 0));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn stages_exchange_over_the_network_once_and_ranks_in_every_layer() {
 fn what_does_not_fit_one_machine_is_sent_to_a_second() {
     let report = report(&scenario(|scenario| scenario.parallel.tp = 8));
     let text: Vec<&str> = report.issues.iter().map(|issue| issue.text.as_str()).collect();
-    assert!(text.iter().any(|text| text.contains("PP 2 fits, over 2 machines.")), "{text:?}");
+    assert!(text.iter().any(|text| text.contains("PP 2 fits, over 2 nodes.")), "{text:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::pair::{Pair, Workers};
+use super::pair::{PoolPair, Workers};
 use super::plan::meets_limits;
 use super::ranking_cost::RankingCost;
 use crate::serving::run::Run;
@@ -12,16 +12,16 @@ pub(super) const MOST_OF_JOB: u32 = 8;
 /// Runs of a job around the best-matching workers.
 const CLIMBED: u32 = 24;
 
-/// A walk over numbers of workers.
+/// A search over numbers of workers.
 #[derive(Debug, Clone)]
-pub(super) struct Walk {
-    way: Way,
+pub(super) struct PoolSearch {
+    direction: SearchDirection,
     open: Vec<Workers>,
     seen: BTreeSet<Workers>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum SearchDirection {
     /// From the fewest on, the cheapest first, until some meet the limits.
     Rising,
     /// For a job: to the neighbours that do it at less cost.
@@ -30,16 +30,16 @@ pub(super) enum Way {
     Given,
 }
 
-impl Walk {
+impl PoolSearch {
     /// Starts with those of `begin` that the fleet allows.
     pub fn new(
-        way: Way,
+        direction: SearchDirection,
         begin: impl Iterator<Item = Workers>,
         allowed: impl Fn(Workers) -> Option<Workers>,
     ) -> Self {
-        let mut walk = Self { way, open: Vec::new(), seen: BTreeSet::new() };
-        begin.filter_map(allowed).for_each(|workers| walk.open(workers));
-        walk
+        let mut search = Self { direction, open: Vec::new(), seen: BTreeSet::new() };
+        begin.filter_map(allowed).for_each(|workers| search.open(workers));
+        search
     }
 
     fn open(&mut self, workers: Workers) {
@@ -57,40 +57,40 @@ impl Walk {
     /// neighbours to open.
     fn take(&mut self, [first, then]: Workers, [meets_limits, better]: [bool; 2]) -> Vec<Workers> {
         self.open.retain(|known| *known != [first, then]);
-        match self.way {
-            Way::Rising if meets_limits => self.open.clear(),
-            Way::Rising => return vec![[first + 1, then], [first, then + 1]],
-            Way::Climbing if better => {
+        match self.direction {
+            SearchDirection::Rising if meets_limits => self.open.clear(),
+            SearchDirection::Rising => return vec![[first + 1, then], [first, then + 1]],
+            SearchDirection::Climbing if better => {
                 self.open.clear();
                 return vec![[first + 1, then], [first, then + 1], [first - 1, then], [first, then - 1]];
             }
-            Way::Climbing | Way::Given => {}
+            SearchDirection::Climbing | SearchDirection::Given => {}
         }
         Vec::new()
     }
 }
 
-impl Pair {
-    /// Takes a run of a walk into account. Returns whether it misses the limits while none has met them yet.
-    pub(super) fn walked(&mut self, mut walk: Walk, workers: Workers, run: &Run) -> bool {
+impl PoolPair {
+    /// Takes a run of a search into account. Returns whether it misses the limits while none has met them yet.
+    pub(super) fn searched(&mut self, mut search: PoolSearch, workers: Workers, run: &Run) -> bool {
         let meets_limits = meets_limits(run);
         let better =
             |(known, of): &(Workers, Run)| self.rank(workers, run).order(self.rank(*known, of)).is_lt();
         let better = meets_limits && self.kept.as_ref().is_none_or(better);
-        for next in walk.take(workers, [meets_limits, better]) {
+        for next in search.take(workers, [meets_limits, better]) {
             if next.iter().all(|count| *count > 0)
                 && let Some(allowed) = self.allowed(next)
             {
-                walk.open(allowed);
+                search.open(allowed);
             }
         }
-        if walk.way == Way::Climbing && self.runs >= CLIMBED {
-            walk.open.clear();
+        if search.direction == SearchDirection::Climbing && self.runs >= CLIMBED {
+            search.open.clear();
         }
         if better {
             self.kept = Some((workers, run.clone()));
         }
-        self.walk = Some(walk);
+        self.search = Some(search);
         !meets_limits && self.kept.is_none()
     }
 }
