@@ -1,7 +1,7 @@
 //! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
 //! * gpus.json and engines.json without sources and published peaks
-//! * families.json, launch.json and reports.json without what is for readers
+//! * families.json, launch.json, reports.json and collectives.json without what is for readers
 //! * models.json without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("numbers.rs"),
         numbers(&constants).ok_or("constants.json: a constant has no number")?,
     )?;
-    for file in ["families.json", "launch.json", "reports.json"] {
+    for file in ["families.json", "launch.json", "reports.json", "collectives.json"] {
         let mut records = parsed(file)?;
         leave_out_remarks(&mut records);
         fs::write(out.join(file), records.to_string())?;

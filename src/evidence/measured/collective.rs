@@ -17,6 +17,9 @@ pub const NCCL: &str = "nccl";
 /// A source whose nodes are not the ones that the catalog describes.
 const UNLIKE: &str = "vidur";
 
+/// A server whose exchanges between more than two GPUs are slower than its links: `training/collectives.py` says how that shows.
+const UNUSUAL: &str = "l40s";
+
 #[derive(Deserialize)]
 struct CollectiveRow<'t> {
     collective: &'t str,
@@ -37,6 +40,7 @@ pub fn visit_collectives(data: &Path, visitor: &mut Visitor<'_>) -> Result<(), T
                 run.engine = NCCL;
             }
             run.kernel = collective.into();
+            run.suspect = run.gpu == UNUSUAL && ranks > 2;
             let bytes = Bytes(bytes);
             let op = match collective {
                 "all_reduce" => Collective::AllReduce { ranks, bytes },
