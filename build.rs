@@ -19,9 +19,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for file in ["gpus.json", "engines.json"] {
         let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
-        fs::write(out.join(file), uncited(&records))?;
+        fs::write(out.join(file), packed(&uncited(&records)))?;
     }
-    fs::write(out.join("models.json"), without_ids(&read("models.json")?))?;
+    fs::write(out.join("models.json"), packed(&without_ids(&read("models.json")?)))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
     let constants = parsed("constants.json")?;
@@ -180,6 +180,14 @@ fn without_ids(models: &str) -> String {
         _ => line.to_owned(),
     };
     models.lines().map(from_name).collect::<Vec<_>>().join("\n")
+}
+
+/// On the web without line breaks: nobody edits records there.
+fn packed(records: &str) -> String {
+    match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
+        Ok("wasm32") => records.lines().map(str::trim).collect(),
+        _ => records.to_owned(),
+    }
 }
 
 /// Line numbers are kept, so that an error in a record is found at its line in the file.
