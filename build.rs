@@ -1,6 +1,6 @@
 //! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
-//! * gpus.json and engines.json without sources and published peaks
+//! * gpus.json and engines.json without sources and published peaks (these and models.json on one line for the web)
 //! * families.json, launch.json, reports.json and collectives.json without what is for readers
 //! * models.json without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
@@ -182,7 +182,7 @@ fn without_ids(models: &str) -> String {
     models.lines().map(from_name).collect::<Vec<_>>().join("\n")
 }
 
-/// On the web without line breaks: nobody edits records there.
+/// For the web without line breaks and indentation, which only serve to find an error at its line.
 fn packed(records: &str) -> String {
     match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("wasm32") => records.lines().map(str::trim).collect(),

@@ -117,7 +117,8 @@ fn outside(evidence: &Accuracy) -> String {
             median => format!("{:.1} / {median:.1} %", error.mean),
         };
         let figures = group.errors.iter().take(head.len() - 2).map(figure);
-        rows.push([group.name.clone(), group.cases.to_string()].into_iter().chain(figures).collect());
+        let name = group.name.replace(" (not fitted on)", "");
+        rows.push([name, group.cases.to_string()].into_iter().chain(figures).collect());
     }
     table(rows)
 }

@@ -42,11 +42,15 @@ pub fn elsewhere(
     for (at, pass) in report.passes.iter().enumerate() {
         found.push(vec![Alternative::default(); pass.kernels.len()]);
         let Some((own, step)) = plan.step_of(pass) else { continue };
+        let running: Vec<Engine> = engines.iter().map(|engine| engine.running(&own.model)).collect();
         for planned in &step.calls {
             let Some(line) = pass.line_of(&planned.call) else { continue };
             found[at][line].tile = least_waste(planned, own);
-            for engine in engines.iter().filter(|engine| is_comparable(&planned.call.op, own, engine)) {
-                let setup = Setup { engine: launching(own, engine), ..own.clone() };
+            let others = engines.iter().zip(&running);
+            for (engine, running) in
+                others.filter(|(_, running)| is_comparable(&planned.call.op, own, running))
+            {
+                let setup = Setup { engine: launching(own, running), ..own.clone() };
                 if let Ok(call) = planned.on(&setup, &mut rows) {
                     calls.push(OtherCall { pass: at, line, setup, name: &engine.name, call });
                 }

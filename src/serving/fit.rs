@@ -143,9 +143,8 @@ pub fn verdict(
     };
     let pauses = setup.workload.session().is_some_and(|turns| turns.think_s > 0.0);
     match setup.workload.load {
-        // A queue is there to wait, and only the run says how many users have a request at once.
-        _ if pauses => issues.retain(Issue::is_error),
-        Load::Offline(_) => issues.retain(Issue::is_error),
+        // In a queue waiting is the point; with pauses only the run says how many users have a request at once.
+        load if pauses || matches!(load, Load::Offline(_)) => issues.retain(Issue::is_error),
         // A burst waits for the engine's limit as a matter of course, but not for memory.
         Load::Burst(_) => issues.retain(|issue| issue.is_error() || issue.field == Field::Burst),
         _ => {}

@@ -6,7 +6,7 @@ mod support;
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{
-    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Start, Turns, Workload, check, mean_of,
+    Field, Lengths, Load, ModelChoice, Scenario, Setup, Shape, Slos, Start, Turns, Workload, check, mean_of,
 };
 use rooflight::serving::run::{Run, Sweep, requests};
 use rooflight::serving::{answer, memory_of, plan};
@@ -51,7 +51,8 @@ fn a_burst_and_a_queue_are_all_requests_at_once() {
     }
 }
 
-/// A queue of more prompts than can be simulated is served at the rate of fewer; of a burst, the last wait longer than that.
+/// A queue with too many prompts to simulate is served at the rate of a shorter one, and so is a burst of which few are sent at a time. A
+/// whole burst is refused: the server never holds as much of a shorter one.
 #[test]
 fn a_queue_too_long_to_simulate_is_served_like_a_shorter_one() {
     let long = |load: Load| {
@@ -65,6 +66,17 @@ fn a_queue_too_long_to_simulate_is_served_like_a_shorter_one() {
     assert!((served / 100_000.0 - 1.0).abs() < 1e-9, "{served}");
     let running = |run: &Run| run.metrics.in_flight - run.metrics.waiting;
     assert!((running(&all) / running(&short) - 1.0).abs() < 0.05);
+    // Of a deadline that all but a tenth of the queue meets.
+    let late = long(Load::Offline(100_000)).under(|workload| {
+        workload.slos = Slos { e2e_ms: Some(0.9e3 * all.metrics.duration), ..Slos::default() };
+    });
+    assert!((run(&late).limits[0].share - 0.9).abs() < 0.02, "{:?}", run(&late).limits);
+    let capped =
+        |prompts| run(&long(Load::Burst(prompts)).under(|workload| workload.max_in_flight = Some(4)));
+    let [short, all] = [1_000, 100_000].map(capped);
+    assert!((all.metrics.ttft.mean / short.metrics.ttft.mean - 1.0).abs() < 0.05);
+    assert!((all.metrics.duration / short.metrics.duration / 100.0 - 1.0).abs() < 0.05);
+    assert!((all.metrics.in_flight / short.metrics.in_flight - 1.0).abs() < 0.05);
     let burst = long(Load::Burst(100_000));
     let issue = runner(&burst).run(burst.workload.load).expect_err("too long");
     assert_eq!(issue.field, Field::Burst);

@@ -12,6 +12,7 @@ pub use experts::{ExpertCode, ExpertKernel, ExpertWrapper};
 pub use names::*;
 
 use super::catalog::catalog;
+use super::model::import::CUSTOM_ID;
 use super::{Arch, Dtype, Engine, Figure, Model};
 
 /// A kernel by name, with its id if it has a learned model. The name is empty if no kernel was measured.
@@ -174,9 +175,13 @@ impl Engine {
         self.gemms.iter().find(holds).map(|choice| choice.kernel)
     }
 
-    /// The engine without the kernels that it does not use for `model`.
+    /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as the one of the
+    /// same shape in the catalog.
     pub fn running(&self, model: &Model) -> Self {
         let mut engine = self.clone();
+        let is_like = |known: &&Model| known.hidden == model.hidden && known.blocks == model.blocks;
+        let known = if model.id == CUSTOM_ID { catalog().models.models.iter().find(is_like) } else { None };
+        let model = known.unwrap_or(model);
         let is_used = |kernel: &MoeKernel| {
             let mut starts = kernel.models.iter().flat_map(|models| &models.starts);
             kernel.models.is_none() || starts.any(|start| model.id.starts_with(start))
@@ -224,6 +229,12 @@ mod tests {
         assert_eq!(kernel("minimax-m2.5", Dtype::Fp8Block).as_deref(), Some(triton));
         assert_eq!(kernel("glm-4.7-flash", Dtype::Bf16).as_deref(), Some(triton));
         assert_eq!(kernel("minimax-m2.5", Dtype::Nvfp4).as_deref(), Some(generated));
+        assert_eq!(kernel("deepseek-v2", Dtype::Bf16).as_deref(), Some(triton));
+        let own =
+            Model { id: CUSTOM_ID.into(), ..catalog().model("deepseek-r1").expect("in the catalog").clone() };
+        let engine = catalog().engine("sglang").expect("in the catalog").running(&own);
+        let choice = engine.kernels_on(Arch::Blackwell).expect("served");
+        assert_eq!(choice.moe(Dtype::Fp8Block, 1, 8).map(KernelName::name), Some(generated));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct MeasuredCall {
     pub micros: f64,
     /// The power that the GPU drew meanwhile, from the tables of `power/`.
     pub watts: Option<f64>,
-    /// Whether sibling GPUs contradict it beyond what their records explain.
+    /// Whether sibling GPUs contradict it beyond what their records explain, or its server is known to be unusual.
     pub suspect: bool,
 }
 

@@ -18,7 +18,7 @@ const GPUS: [(&str, &str, Option<f64>); 7] = [
     ("a100-unknown-80gb", "a100-sxm-80gb", None),
     ("h20-96gb", "h20", None),
     ("rtx-pro-6000", "rtx-pro-6000-server", None),
-    ("gh200-96gb", "h100-sxm", Some(94.5)),
+    ("gh200-96gb", "gh200", None),
     ("gb10", "rtx-pro-6000-server", Some(121.69)),
     ("rtx-a4000", "rtx-a6000", Some(15.74)),
 ];

@@ -10,7 +10,7 @@ use crate::calibration::{
 };
 use crate::config::{Field, Issue, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
-use crate::serving::sim::{LimitResult, Stats, in_flight};
+use crate::serving::sim::{LimitResult, Stats};
 
 /// The calibration for the models that answered; `None` at the roofline, or for a different model release.
 pub(super) fn calibration_of(efficiencies: &Efficiencies) -> Option<&'static Calibration> {
@@ -193,7 +193,7 @@ impl Runner {
         let Some(calibration) = self.calibration else { return at(Factors::NONE) };
         let physics = RunOptions { factors: Factors::NONE, in_brief: true, steps: &steps };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
-        let point = ConfigPoint::of(setup, in_flight(&physics.outcome.requests));
+        let point = ConfigPoint::of(setup, physics.outcome.in_flight());
         at(calibration.posterior(&point, &self.own, |_| true).factors())
     }
 }

@@ -16,22 +16,23 @@ pub(super) const NEARLY_FULL: f64 = 1.0 / 3.0;
 /// answers fill a server slowly.
 const FILLING: f64 = 2.0;
 const OVERLOADED: f64 = 10.0;
-/// Arrival rate of an overloaded run over the rate served in the run before. Ramp-up and drain make that too low, all the more
-/// where a few long requests are left at its end; any overload will do.
+/// How many times as fast requests arrive as in the run before; at first, as the full server served them. Ramp-up and drain, and a few
+/// long answers at the end, make that rate too low; any overload will do.
 const BEYOND: f64 = 1.6;
+/// The last try is at 17 times the first rate.
 const MOST_TRIES: u32 = 6;
 /// Fewest requests of either run, for servers of few slots.
 const FEWEST: u32 = 200;
 
 impl Runner {
     /// Requests per second that all replicas serve while others wait. Beyond this rate TTFT grows without bound. `None` if nothing
-    /// can be served.
+    /// can be served, or no overload was found.
     pub fn capacity(&self) -> Option<f64> {
         *self.capacity.get_or_init(|| {
             let turns = self.setup.workload.session().map(|turns| f64::from(turns.count));
             let (slots, copies) = (self.slots(), self.setup.copies());
-            let drawn = lengths::requests(&self.setup, Load::Rate(1.0), FEWEST as usize, SEED);
-            let longer = lengths::bias(&drawn);
+            let drawn = lengths::requests(&self.setup, Load::Rate(1.0), MOST_AT_RATE as usize, SEED);
+            let longer = lengths::bias(self.trace.as_ref().map_or(&drawn, |trace| &trace.requests));
             let run = |load: Load, of_slot: f64| {
                 let of_copy = ((f64::from(slots) * of_slot * longer) as u32).clamp(FEWEST, MOST_AT_RATE);
                 let busy = self.setup.under(|workload| {
@@ -44,8 +45,10 @@ impl Runner {
             let all = slots.saturating_mul(copies);
             let full = turns.map_or(Load::Concurrency(all), |_| Load::Sessions(all));
             let served = run(full, FILLING).ok()?.metrics.requests_per_s;
+            // A trace is as long as it is, and may show no overload at all.
+            let tries = if self.trace.is_some() { 1 } else { MOST_TRIES };
             let mut arriving = served;
-            for _ in 0..MOST_TRIES {
+            for _ in 0..tries {
                 arriving *= BEYOND;
                 let more = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
                 // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
@@ -53,7 +56,7 @@ impl Runner {
                     return Some(saturation.served_per_s);
                 }
             }
-            Some(served)
+            None
         })
     }
 

@@ -51,21 +51,28 @@ impl Runner {
                 longer => longer?,
             };
         }
+        if let Load::Burst(_) | Load::Offline(_) = load {
+            let all = f64::from(requests_of(setup, load));
+            let times = all / served.outcome.requests.len() as f64;
+            if times > 1.0 {
+                served.outcome.stand_for(times, matches!(load, Load::Burst(_)));
+            }
+        }
         Ok(served)
     }
 }
 
-/// Whether fewer requests are served like all of them. In a burst, and by limits on waiting, the last differ from the first.
+/// Whether fewer requests tell how all of them are served. A server that takes in a whole burst is busier than one with less of it.
 fn is_steady(setup: &Setup, load: Load) -> bool {
     match load {
-        Load::Burst(_) | Load::Batch(_) => false,
-        Load::Offline(_) => setup.workload.slos.limits().next().is_none(),
+        Load::Burst(_) => setup.workload.max_in_flight.is_some(),
+        Load::Batch(_) => false,
         _ => true,
     }
 }
 
 /// The setup's number of requests, which is for its own load only.
-fn stated(setup: &Setup, load: Load) -> Option<u32> {
+pub(super) fn stated(setup: &Setup, load: Load) -> Option<u32> {
     setup.workload.requests.filter(|_| load == setup.workload.load)
 }
 

@@ -224,14 +224,7 @@ impl Runner {
         let least = served.into_iter().chain(arriving).reduce(f64::min);
         let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
         let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
-        let run = Run { power, sustained_per_s, start: setup.workload.start, fills, ..run };
-        Ok(match load {
-            Load::Offline(_) => {
-                let all = count::requests_of(setup, load);
-                run.lengthened(f64::from(all) / outcome.requests.len() as f64)
-            }
-            _ => run,
-        })
+        Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, ..run })
     }
 
     /// The same for one replica that is sent `count` requests, as seen by its clients.
@@ -315,10 +308,11 @@ impl Runner {
             SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or use more GPUs per replica"),
             SimError::ContextLimit { .. } => (Field::Isl, "shorten the prompt or the output"),
             SimError::StepBudget { .. } => (Field::TokenBudget, "raise the token budget"),
-            SimError::StepLimit { .. } if matches!(load, Load::Burst(_) | Load::Offline(_)) => {
-                (load.size(), "use fewer prompts")
+            SimError::StepLimit { .. } if self.trace.is_some() => (Field::Trace, "shorten it"),
+            SimError::StepLimit { .. } if matches!(load, Load::Burst(_)) => {
+                (Field::Burst, "use fewer prompts")
             }
-            SimError::StepLimit { .. } if self.setup.workload.requests.is_some() => {
+            SimError::StepLimit { .. } if count::stated(&self.setup, load).is_some() => {
                 (Field::Requests, "use fewer requests")
             }
             SimError::StepLimit { .. } => (Field::Osl, "shorten the output, or lower the load"),

@@ -129,20 +129,6 @@ impl Run {
         })
     }
 
-    /// The run of `times` as many requests in a queue: served at the same rate, they wait as many times as long.
-    pub(super) fn lengthened(mut self, times: f64) -> Self {
-        let metrics = &mut self.metrics;
-        metrics.e2e = metrics.e2e.with(metrics.ttft, |e2e, ttft| e2e + (times - 1.0) * ttft);
-        metrics.ttft = metrics.ttft.with(metrics.ttft, |ttft, _| times * ttft);
-        metrics.in_flight += (times - 1.0) * metrics.waiting;
-        metrics.waiting *= times;
-        metrics.duration *= times;
-        for one in self.timeline.time.iter_mut().chain(&mut self.timeline.waiting) {
-            *one *= times;
-        }
-        self
-    }
-
     /// The setup with the number of requests that this run of it needed, so that the commands measure the same.
     pub fn repeated(&self, setup: &Setup) -> Setup {
         let all = self.requests.saturating_mul(setup.copies());

@@ -24,16 +24,6 @@ impl Stats {
         (!values.is_empty()).then(|| Self { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99) })
     }
 
-    /// Each statistic of this and `other` combined.
-    pub fn with(self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
-        Self {
-            mean: combine(self.mean, other.mean),
-            p50: combine(self.p50, other.p50),
-            p90: combine(self.p90, other.p90),
-            p99: combine(self.p99, other.p99),
-        }
-    }
-
     /// For values with the number of times that each occurs.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
@@ -86,32 +76,23 @@ pub struct Metrics {
 /// The metrics of a run; `None` without requests.
 pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
     let requests = &outcome.requests;
-    let duration = duration(requests);
-    let prompts: f64 = requests.iter().map(|served| f64::from(served.prompt)).sum();
-    let outputs: f64 = requests.iter().map(|served| f64::from(served.output)).sum();
+    let duration = outcome.duration();
+    let per_s =
+        |of: fn(&FinishedRequest) -> f64| outcome.each * requests.iter().map(of).sum::<f64>() / duration;
+    let prompts_per_s = per_s(|served| f64::from(served.prompt));
+    let output_per_s = per_s(|served| f64::from(served.output));
     Some(Metrics {
         duration,
         ttft: Stats::of(requests.iter().map(FinishedRequest::ttft))?,
         tpot: Stats::of(requests.iter().filter_map(FinishedRequest::tpot)),
         itl: Stats::weighted(outcome.gaps.as_slice().to_vec()),
         e2e: Stats::of(requests.iter().map(FinishedRequest::e2e))?,
-        requests_per_s: requests.len() as f64 / duration,
-        output_per_s: outputs / duration,
-        total_per_s: (prompts + outputs) / duration,
-        in_flight: in_flight(requests),
+        requests_per_s: per_s(|_| 1.0),
+        output_per_s,
+        total_per_s: prompts_per_s + output_per_s,
+        in_flight: outcome.in_flight(),
         waiting: outcome.queued / duration,
     })
-}
-
-/// Time-averaged requests in the system.
-pub fn in_flight(requests: &[FinishedRequest]) -> f64 {
-    requests.iter().map(FinishedRequest::e2e).sum::<f64>() / duration(requests)
-}
-
-fn duration(requests: &[FinishedRequest]) -> f64 {
-    let first = requests.iter().map(|served| served.arrival).fold(f64::INFINITY, f64::min);
-    let last = requests.iter().map(|served| served.last).fold(0.0, f64::max);
-    last - first
 }
 
 /// Requests per second that meet all limits, over the duration of the run. A request with one output token meets any
@@ -123,7 +104,7 @@ pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
             && keeps(limits.tpot_ms, served.tpot().unwrap_or(0.0))
             && keeps(limits.e2e_ms, served.e2e())
     });
-    good.count() as f64 / duration(&outcome.requests)
+    outcome.each * good.count() as f64 / outcome.duration()
 }
 
 /// A limit and its result.

@@ -43,7 +43,7 @@ pub use arrivals::Arrivals;
 pub use cost::{Chunk, RankStep, Spent, StepCost};
 pub use error::SimError;
 pub use host::HostCache;
-pub use metrics::{LimitResult, Metrics, Stats, goodput, in_flight, limit_results, metrics};
+pub use metrics::{LimitResult, Metrics, Stats, goodput, limit_results, metrics};
 pub use outcome::{Counts, FinishedRequest, Gap, Gaps, Moment, Outcome, Saturation};
 pub use policy::{BalanceWait, BatchWait, Policy, Preempt, padded};
 pub use request::Request;

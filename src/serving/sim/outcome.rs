@@ -136,6 +136,8 @@ pub struct Saturation {
 pub struct Outcome {
     /// In the order given.
     pub requests: Vec<FinishedRequest>,
+    /// How many requests each of these stands for: 1, unless only the start of a queue was simulated.
+    pub each: f64,
     /// Between outputs of a sequence; with accepted drafts several tokens may arrive at once.
     pub gaps: Gaps,
     pub counts: Counts,
@@ -150,6 +152,43 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Stands for `times` as many requests, served at the same rate: all of them wait in one queue, so they wait as many times as long,
+    /// or (`follow`) each is sent when an answer arrives.
+    pub fn stand_for(&mut self, times: f64, follow: bool) {
+        let (later, longer) = if follow { (times, 1.0) } else { (1.0, times) };
+        // What a prompt takes once it has a slot.
+        let waited: f64 = self.requests.iter().map(FinishedRequest::ttft).sum();
+        let in_slot = (waited - self.queued) / self.requests.len() as f64;
+        for served in &mut self.requests {
+            let (ttft, decoding) = (served.ttft(), served.last - served.first);
+            served.arrival *= later;
+            served.first = served.arrival + ttft + (longer - 1.0) * (ttft - in_slot).max(0.0);
+            served.last = served.first + decoding;
+        }
+        for moment in &mut self.timeline {
+            moment.time *= times;
+            moment.joules *= times;
+            moment.waiting = (f64::from(moment.waiting) * longer) as u32;
+        }
+        self.each *= times;
+        self.joules *= times;
+        self.queued *= times * longer;
+        self.counts.preemptions = (self.counts.preemptions as f64 * times) as u64;
+    }
+
+    /// Time-averaged requests in the system.
+    pub fn in_flight(&self) -> f64 {
+        let stays: f64 = self.requests.iter().map(FinishedRequest::e2e).sum();
+        self.each * stays / self.duration()
+    }
+
+    /// Seconds from the first arrival to the last token.
+    pub fn duration(&self) -> f64 {
+        let first = self.requests.iter().map(|served| served.arrival).fold(f64::INFINITY, f64::min);
+        let last = self.requests.iter().map(|served| served.last).fold(0.0, f64::max);
+        last - first
+    }
+
     /// Multiplies times to first token by `factor`. If the next request waits for an answer (`follow`), everything
     /// later shifts by the mean delay of answers.
     pub fn wait(&mut self, factor: f64, follow: bool) {

@@ -266,6 +266,7 @@ impl<'a> System<'a> {
         let saturation = if self.source.is_open() { self.watch.verdict(&self.served) } else { None };
         Ok(Outcome {
             requests: self.served,
+            each: 1.0,
             gaps,
             counts,
             timeline: self.timeline.into_moments(),

@@ -36,7 +36,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
     let mut row = |name: &str, value: String| rows.push(Row::texts([name.to_owned(), value]));
     row("Shape", kernel.shape.clone());
     row("Launches per step", count(kernel.count as f64));
-    // An exchange between GPUs has neither: its shape says what is sent.
+    // An exchange between GPUs has none of these: its shape says what is sent.
     if kernel.bytes > Bytes::ZERO {
         row("FLOP", kernel.flops.print().to_string());
         row("Operands and results, each once", kernel.bytes.print().to_string());

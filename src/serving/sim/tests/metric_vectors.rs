@@ -5,7 +5,16 @@ use crate::config::Slos;
 
 fn outcome(requests: Vec<FinishedRequest>, gaps: Gaps) -> Outcome {
     let counts = Counts::default();
-    Outcome { requests, gaps, counts, timeline: Vec::new(), joules: 0.0, queued: 0.0, saturation: None }
+    Outcome {
+        requests,
+        each: 1.0,
+        gaps,
+        counts,
+        timeline: Vec::new(),
+        joules: 0.0,
+        queued: 0.0,
+        saturation: None,
+    }
 }
 
 fn served(ttft: f64, output: u32, per_token: f64) -> FinishedRequest {
