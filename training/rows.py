@@ -106,7 +106,7 @@ def without_identity(rows: Rows, features: np.ndarray) -> np.ndarray:
 def hull(rows: Rows) -> dict:
     """Least and most of each column but the identity's, over all rows."""
     own = rows.features[:, : rows.identity_from].astype(np.float64)
-    # One rounding step outwards, so that no training row lies outside.
+    # Rounded outwards, so that no training row lies outside.
     least, most = own.min(0), own.max(0)
     step = 1e-3 + 1e-3 * (most - least)
-    return {"least": np.round(least - step, 4).tolist(), "most": np.round(most + step, 4).tolist()}
+    return {"least": (np.floor(100 * (least - step)) / 100).tolist(), "most": (np.ceil(100 * (most + step)) / 100).tolist()}

@@ -175,11 +175,11 @@ impl Engine {
         self.gemms.iter().find(holds).map(|choice| choice.kernel)
     }
 
-    /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as the one of the
-    /// same shape in the catalog.
+    /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as one of
+    /// the catalog that is as wide and as deep.
     pub fn running(&self, model: &Model) -> Self {
         let mut engine = self.clone();
-        let is_like = |known: &&Model| known.hidden == model.hidden && known.blocks == model.blocks;
+        let is_like = |known: &&Model| (known.hidden, known.layers()) == (model.hidden, model.layers());
         let known = if model.id == CUSTOM_ID { catalog().models.models.iter().find(is_like) } else { None };
         let model = known.unwrap_or(model);
         let is_used = |kernel: &MoeKernel| {

@@ -97,9 +97,8 @@ fn what(setup: &Setup, run: &Run) -> String {
             None => format!("{requests}{of}, all at once."),
         },
         Load::Offline(all) if run.requests < all.div_ceil(copies) => format!(
-            "{}{of}, all queued before the first step: {} are simulated, the rest served at the same rate.",
-            counted(all.div_ceil(copies), "request"),
-            count(f64::from(run.requests)),
+            "{requests}{of}, all queued before the first step, stand for {}.",
+            count(f64::from(all.div_ceil(copies))),
         ),
         Load::Offline(_) => format!("{requests}{of}, all queued before the first step."),
         Load::Batch(_) => format!("{requests}{of}, all at once."),
