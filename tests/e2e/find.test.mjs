@@ -173,7 +173,9 @@ pageTest("a number with a decimal comma is kept, marked and named in its row", {
   await own.press("Enter");
   await fragmentHolds(page, { f: "gpu~l40s,l4~owned~l40s,1500" });
   await page.locator("[data-testid=owned-l40s][aria-invalid=false]").waitFor();
-  await page.getByTestId("issue").and(page.locator("[data-field=owned]")).first().waitFor({ state: "detached" });
+  const issues = page.getByTestId("issue").and(page.locator("[data-field=owned]"));
+  await issues.first().waitFor({ state: "detached" });
+  assert.equal(await issues.count(), 0);
 });
 
 pageTest("Share gives the link of the search, and Export its plans", { timeout }, async ({ page, open }) => {
