@@ -11,7 +11,8 @@ import time
 
 import torch
 
-from device import FP8, Attention, Table, measure
+from device import Table, measure
+from fa3 import FP8, Attention
 
 K = 1024
 NEW = [16, 64, 128, 256, 512, K, 2 * K, 4 * K, 8 * K]

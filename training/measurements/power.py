@@ -13,7 +13,8 @@ import time
 import pynvml
 import torch
 
-from device import FP8, Attention, Table
+from device import Table
+from fa3 import FP8, Attention
 
 SECONDS, PAUSE = 2.0, 0.6
 INSTANT = 186  # NVML_FI_DEV_POWER_INSTANT

@@ -4,7 +4,7 @@
 Writes triton_decode.csv and triton_prefill.csv.
 """
 
-import csv
+import itertools
 import math
 import os
 import statistics
@@ -14,8 +14,9 @@ from pathlib import Path
 
 import torch
 
+from device import Table, cold, warm
+
 FOLDER = Path(os.environ["SGLANG"]) / "sglang/srt/layers/attention/triton_ops"
-OUT = Path(os.environ.get("OUT", "."))
 
 
 def module(name, **content):
@@ -37,38 +38,20 @@ from sglang.srt.layers.attention.triton_ops.extend_attention import extend_atten
 BF16 = {"dtype": torch.bfloat16, "device": "cuda"}
 INT = {"dtype": torch.int32, "device": "cuda"}
 SMS = torch.cuda.get_device_properties(0).multi_processor_count
+MOST_SECONDS = 300  # For each table; all of it took less than one minute.
 MOST_SPLITS = 8  # The default of --triton-attention-num-kv-splits.
 LATENT = (576, 512)  # Elements of a latent key and of its value, which is the key's first part.
 # Heads, heads of keys, elements of a key, of a value.
 DECODING = [(heads, 1, *LATENT) for heads in (8, 20, 16, 128)]
 DECODING += [(8, 8, 192, 128), (20, 20, 256, 256), (8, 1, 128, 128), (32, 8, 128, 128), (8, 8, 256, 256), (64, 8, 64, 64)]
 PROMPTS = [(8, 8, 192, 128), (20, 20, 256, 256), (16, 16, 192, 128), (8, 1, *LATENT), (20, 1, *LATENT), (32, 8, 128, 128), (8, 1, 128, 128)]
-# Read between two calls so that nothing of the first is left in L2.
-_flush = torch.zeros(64 << 20, dtype=torch.float32, device="cuda")
-
-
-def timed(calls, before=lambda: None):
-    """The median time of `calls`, in µs."""
-    events = []
-    for call in calls:
-        before()
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        call()
-        end.record()
-        events.append((start, end))
-    torch.cuda.synchronize()
-    return round(statistics.median(start.elapsed_time(end) for start, end in events) * 1e3, 2)
 
 
 def measure(call, repeats):
     """µs of a replayed graph of one call on the same tensors, and of a call with an empty L2."""
     call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return timed([graph.replay] * 5), timed([call] * repeats, lambda: _flush.sum())
+    times = {"warm_us": warm(call, 1, 5), "cold_us": cold(call, repeats)}
+    return {name: round(statistics.median(of), 2) for name, of in times.items()}
 
 
 def splits(batch, context, heads, kv_heads):
@@ -89,7 +72,7 @@ def starts(batch, length):
 
 
 def decoding(batch, context, heads, kv_heads, key, value):
-    """A call in which each of `batch` sequences of `context` tokens gets its next one; checked against float32 where small."""
+    """A call in which each of `batch` sequences of `context` tokens gets its next token; checked against float32 where small."""
     keys, values = cache(batch * context, kv_heads, key, value)
     queries, out = torch.randn(batch, heads, key, **BF16), torch.empty(batch, heads, value, **BF16)
     order = torch.randperm(batch * context, device="cuda")
@@ -126,24 +109,18 @@ def prompts(batch, new, past, heads, kv_heads, key, value):
 
 
 def main():
-    with open(OUT / "triton_decode.csv", "w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow("heads kv_heads key_dim value_dim batch context splits warm_us cold_us".split())
-        for shape in DECODING:
-            for batch in (1, 2, 4, 8, 16, 32, 64, 128):
-                for context in (512, 1024, 2048, 4096, 8192, 16384):
-                    if batch * context * shape[1] * sum(shape[2:]) * 2 <= 8e9 and batch * context <= 1 << 19:
-                        times = measure(decoding(batch, context, *shape), 5)
-                        table.writerow([*shape, batch, context, splits(batch, context, *shape[:2]), *times])
-    with open(OUT / "triton_prefill.csv", "w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow("heads kv_heads key_dim value_dim batch new past warm_us cold_us".split())
-        for shape in PROMPTS:
-            for batch in (1, 4):
-                for new in (16, 64, 128, 256, 512, 1024, 2048, 4096, 8192):
-                    for past in (0, 2048, 8192):
-                        if batch * (new + past) <= 1 << 16:
-                            table.writerow([*shape, batch, new, past, *measure(prompts(batch, new, past, *shape), 3)])
+    names = ("heads", "kv_heads", "key_dim", "value_dim")
+    table = Table("triton_decode.csv", MOST_SECONDS)
+    for shape, batch, context in itertools.product(DECODING, (1, 2, 4, 8, 16, 32, 64, 128), (512, 1024, 2048, 4096, 8192, 16384)):
+        if batch * context * shape[1] * sum(shape[2:]) * 2 <= 8e9 and batch * context <= 1 << 19 and table.left():
+            call = {"batch": batch, "context": context, "splits": splits(batch, context, *shape[:2])}
+            table.add(dict(zip(names, shape)) | call | measure(decoding(batch, context, *shape), 5))
+    table = Table("triton_prefill.csv", MOST_SECONDS)
+    for shape, batch, new, past in itertools.product(PROMPTS, (1, 4), (16, 64, 128, 256, 512, 1024, 2048, 4096, 8192), (0, 2048, 8192)):
+        if batch * (new + past) <= 1 << 16 and table.left():
+            call = {"batch": batch, "new": new, "past": past}
+            table.add(dict(zip(names, shape)) | call | measure(prompts(batch, new, past, *shape), 3))
 
 
-main()
+if __name__ == "__main__":
+    main()
