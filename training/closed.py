@@ -25,7 +25,7 @@ FORMATS = {"bf16": (2, "bf16"), "fp8": (1, "fp8"), "fp8_block": (1, "fp8")}
 
 
 def read(folder):
-    """{part: {(format, gpu): (m, k, µs of bytes, µs of FLOP, ln µs)}}"""
+    """{part: {(format, gpu): (m, ln µs, and what each constant is multiplied by)}}"""
     tables = [("cdna", "gemm_second_source", "source", "aiter"), ("xe2", "gemm", "gpu", "arc-pro-b60")]
     return {part: rows(folder / f"kernels/{name}.parquet", key, value) for part, name, key, value in tables}
 
@@ -46,24 +46,23 @@ def rows(path, key, value):
             a, b, c, t = m[taken], n[taken], k[taken], micros[taken]
             reading = (b * c * size + a * c * size + a * b * 2) / (record["memory_gb_per_s"][0] * 1e3)
             multiplying = 2 * a * b * c / (peak * record["sustained_clock"][0])
-            found[name, gpu] = np.array([a, c, reading, multiplying, np.log(t)])
+            found[name, gpu] = np.array([a, np.log(t), np.ones_like(a), reading, multiplying, c / 1000])
     return found
 
 
 def error(constants, rows):
-    _, k, reading, multiplying, measured = rows
-    launch, a, b, c = constants
-    return np.abs(np.log(launch + a * reading + b * multiplying + c * k / 1000) - measured)
+    _, measured, *terms = rows
+    return np.abs(np.log(np.dot(constants, terms)) - measured)
 
 
-def fit(tables):
+def fit(tables, start=(3, 1.3, 1.3, 0.9)):
     rows = np.concatenate(tables, axis=1)
     _, octave, count = np.unique(np.floor(np.log2(rows[0])), return_inverse=True, return_counts=True)
 
     def loss(logs):
         return np.average(error(np.exp(logs), rows), weights=1 / count[octave])
 
-    return np.exp(minimize(loss, np.log([3, 1.3, 1.3, 0.9]), method="Nelder-Mead", options={"maxiter": 6000}).x)
+    return np.exp(minimize(loss, np.log(start), method="Nelder-Mead", options={"maxiter": 6000}).x)
 
 
 def attention(folder):

@@ -59,7 +59,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         }
         if !gpu.arch.is_nvidia() {
             let (measured, others) = match gpu.arch.is_amd() {
-                true => ("tuned GEMMs", "attention, norms and experts"),
+                true => ("tuned GEMMs and some of aiter's experts", "attention, norms and other experts"),
                 false => ("GEMMs and attention", "norms and experts"),
             };
             let text = format!(

@@ -28,6 +28,8 @@ pub enum ExpertCode {
     DeepGemm,
     /// Marlin's weight-only GEMMs.
     Marlin,
+    /// AMD's, from its library aiter.
+    Aiter,
     /// TensorRT-LLM's default for the format and architecture: see [`ExpertKernel::on`].
     TrtllmDefault,
 }
@@ -53,6 +55,7 @@ impl FromStr for ExpertKernel {
         }
         let (caller, code) = match name {
             "sglang_fused_moe_triton" => (Caller::Sglang, ExpertCode::Triton),
+            "sglang_aiter_moe" => (Caller::Sglang, ExpertCode::Aiter),
             "sglang_marlin_moe" => (Caller::Sglang, ExpertCode::Marlin),
             "sglang_flashinfer_cutlass_moe" => (Caller::Sglang, ExpertCode::Cutlass),
             "sglang_flashinfer_trtllm_moe" | "sglang_mxfp4_flashinfer_trtllm_moe" => {

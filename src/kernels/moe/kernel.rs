@@ -23,6 +23,11 @@ impl ExpertKernel {
         self.code == ExpertCode::DeepGemm && self.caller == Caller::Vllm
     }
 
+    /// Whether its time is a closed form instead of learned.
+    pub fn has_closed_form(self) -> bool {
+        self.computes_all_blocks() || self.code == ExpertCode::Aiter
+    }
+
     /// Whether the GEMMs are sm80 code, which later tensor cores run below their own rate.
     pub fn synchronous(self) -> bool {
         self.code == ExpertCode::Marlin

@@ -1,6 +1,7 @@
 //! Routed experts of one layer, computed by one rank in one fused call.
 
-mod closed;
+mod aiter;
+mod deep_gemm;
 mod draws;
 mod kernel;
 pub mod routing;
@@ -130,9 +131,11 @@ impl Kernel for Moe {
     }
 
     fn closed_form(&self, gpu: &Gpu, engine: &Engine) -> Result<Option<Seconds>, MissingFigure> {
-        let kernel = self.kernel_of(gpu, engine);
-        let padded = kernel.is_some_and(ExpertKernel::computes_all_blocks) && self.load.pairs > 0.0;
-        if padded { closed::time(self, gpu).map(Some) } else { Ok(None) }
+        match self.kernel_of(gpu, engine).filter(|_| self.load.pairs > 0.0) {
+            Some(kernel) if kernel.computes_all_blocks() => deep_gemm::time(self, gpu).map(Some),
+            Some(kernel) if kernel.code == ExpertCode::Aiter => aiter::time(self, gpu),
+            _ => Ok(None),
+        }
     }
 
     fn point(&self) -> CallPoint {

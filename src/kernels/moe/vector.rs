@@ -15,7 +15,7 @@ pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFig
     let Some(KernelId::Experts(kernel)) = launch.kernel.filter(|_| moe.load.pairs > 0.0) else {
         return Ok(None);
     };
-    if kernel.computes_all_blocks() {
+    if kernel.has_closed_form() {
         return Ok(None);
     }
     let inputs = Experts::new(moe, kernel.on(launch.gpu.arch, moe.weights), launch)?;
