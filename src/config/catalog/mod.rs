@@ -116,6 +116,8 @@ pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt
 /// Constants of physics, kernels, features and serving: a module for each part of `constants.json`, which
 /// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile, nor does the crate with one
 /// that nothing reads.
+// A fitted number may happen to be near pi.
+#[allow(clippy::approx_constant)]
 #[cfg_attr(not(feature = "tools"), allow(dead_code))]
 pub(crate) mod numbers {
     include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
