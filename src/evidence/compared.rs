@@ -20,6 +20,8 @@ pub struct Times {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttft_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_median_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tpot_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_per_s: Option<f64>,
@@ -35,11 +37,16 @@ pub struct Times {
 }
 
 impl Times {
-    /// The means of a simulated run.
+    /// The means of a simulated run, and its median TTFT.
     pub fn of(found: &RunMetrics) -> Result<Self, String> {
         let tpot = found.tpot.ok_or("no output has a second token")?;
-        let (ttft_ms, tpot_ms) = (Some(found.ttft.mean * 1e3), Some(tpot.mean * 1e3));
-        Ok(Self { ttft_ms, tpot_ms, output_per_s: Some(found.output_per_s), ..Self::default() })
+        Ok(Self {
+            ttft_ms: Some(found.ttft.mean * 1e3),
+            ttft_median_ms: Some(found.ttft.p50 * 1e3),
+            tpot_ms: Some(tpot.mean * 1e3),
+            output_per_s: Some(found.output_per_s),
+            ..Self::default()
+        })
     }
 
     /// The prediction, with the figures at the measured rate added.
@@ -59,6 +66,7 @@ pub enum Metric {
     DecodeStep,
     Total,
     Ttft,
+    TtftMedian,
     Tpot,
     Throughput,
     JoulesPerOutputToken,
@@ -73,6 +81,7 @@ impl Metric {
             Self::DecodeStep => times.decode_step_ms,
             Self::Total => times.total_ms,
             Self::Ttft => times.ttft_ms,
+            Self::TtftMedian => times.ttft_median_ms,
             Self::Tpot => times.tpot_ms,
             Self::Throughput => times.output_per_s,
             Self::JoulesPerOutputToken => times.joules_per_output_token,
@@ -87,6 +96,7 @@ impl Metric {
             Self::DecodeStep => "decode step",
             Self::Total => "total",
             Self::Ttft => "TTFT",
+            Self::TtftMedian => "TTFT median",
             Self::Tpot => "TPOT",
             Self::Throughput => "throughput",
             Self::JoulesPerOutputToken => "J per token",

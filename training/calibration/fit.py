@@ -1,7 +1,12 @@
 """Fits the calibration of step times to measured runs, and writes models/calibration.json.
 
     evaluate serving --cases ... --responses responses.jsonl
+    python3 training/calibration/fit.py responses.jsonl --factors factors.json
+    evaluate serving --cases ... --responses responses.jsonl --factors factors.json
     python3 training/calibration/fit.py responses.jsonl
+
+The first two commands find the factors that each run observes, at which the third takes the responses: far from the physics, figures
+respond otherwise than at it.
 
 Each run gives how far its means are from the physics (log measured / predicted) and how they respond to longer prefill and decode
 steps, and thereby observes hidden log factors. Their prior is a Gaussian process (`prior.py`). Its variances and scales maximise the
@@ -107,7 +112,8 @@ def report(prior, theta):
         mean, _ = prior.without(inverse, codes(runs.points, labels))
         for number, metric in enumerate(METRICS):
             rows = runs.metric == number
-            errors = [100 * np.abs(np.expm1(predicted - runs.log_ratio[rows])) for predicted in (0.0, mean[rows])]
+            off = -runs.of_physics[rows], mean[rows] - runs.log_ratio[rows]
+            errors = [100 * np.abs(np.expm1(one)) for one in off]
             of = [f"{error.mean():5.1f} / {np.median(error):5.1f}" for error in errors]
             print(f"without its {name:13} {metric:10} physics {of[0]}, calibrated {of[1]} % (mean / median)")
 
@@ -195,7 +201,7 @@ def believed(runs):
     known = Runs(runs)
     layouts = codes(known.points, LAYOUT)
     served = known.metric < 2
-    of_row, far = layouts[known.of[served]], np.abs(known.log_ratio[served]) >= FURTHEST
+    of_row, far = layouts[known.of[served]], np.abs(known.of_physics[served]) >= FURTHEST
     all_of, far_of = (np.bincount(of_row, among, layouts.max() + 1) for among in (None, far))
     left_out = (all_of >= MIN_FIGURES_TO_LEAVE_OUT) & (2 * far_of >= all_of)
     for layout in np.flatnonzero(left_out):
@@ -206,6 +212,15 @@ def believed(runs):
 
 def lines_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()] if path else []
+
+
+def observed(runs, theta):
+    """By run, the factors that all runs together say it has."""
+    prior = Prior(runs)
+    prior.weigh(theta)
+    prior.weigh(theta)
+    logs = np.clip(prior.factors(theta, np.arange(len(runs.of))), -FURTHEST, FURTHEST)
+    return {run["id"]: dict(zip(FACTORS, of)) for run, of in zip(runs.runs, np.exp(logs).round(4).tolist())}
 
 
 def fitted(arguments, file, new):
@@ -229,6 +244,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("responses", type=pathlib.Path, nargs="?", help="runs of tables; without them those of the present file stay")
     arguments.add_argument("--contributed", type=pathlib.Path, help="contributed runs, as `evaluate contributed --responses` writes them")
+    arguments.add_argument("--factors", type=pathlib.Path, help="instead, write the factors that each run observes")
     arguments.add_argument("--keep", action="store_true", help="keep the covariance of the present file")
     arguments.add_argument("--afresh", action="store_true", help="begin the search without it")
     arguments.add_argument("--share", type=float, default=0.5, help="share of the models that the search looks at")
@@ -237,6 +253,10 @@ def main():
     if not arguments.responses and not arguments.contributed:
         parser.error("give the responses of tables, those of contributed runs, or both")
     file, new = json.loads(OUT.read_text()), lines_of(arguments.contributed)
+    if arguments.factors:
+        runs = Runs(believed(lines_of(arguments.responses)) + new)
+        arguments.factors.write_text(json.dumps(observed(runs, kept(file))))
+        return
     release = json.loads((ROOT / "models" / "manifest.json").read_text())["release"]
     if arguments.responses:
         runs, missed, covariance = fitted(arguments, file, new)

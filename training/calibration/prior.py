@@ -66,9 +66,11 @@ class Runs:
         rows = [row for index, run in enumerate(self.runs) for row in self.observed(index, run)]
         self.of = np.array([row[0] for row in rows])
         self.metric = np.array([row[1] for row in rows])
-        self.log_ratio = np.array([row[2] for row in rows])
+        # How far measurements are from the physics, and the same as if figures followed the factors log-linearly.
+        self.of_physics = np.array([row[2] for row in rows])
+        self.log_ratio = np.array([row[3] for row in rows])
         self.ratio = np.clip(self.log_ratio, -FURTHEST, FURTHEST)
-        self.response = np.array([row[3] for row in rows])
+        self.response = np.array([row[4] for row in rows])
         self.weight = np.ones(len(rows))
 
     @staticmethod
@@ -78,13 +80,17 @@ class Runs:
             if "observed" in run:
                 if metric in run["observed"]:
                     ratio, *response = run["observed"][metric]
-                    yield index, number, ratio, [*response, WAITS[metric]]
+                    yield index, number, ratio, ratio, [*response, WAITS[metric]]
                 continue
             measured, predicted = run["measured"].get(key), run["predicted"].get(key)
             if metric not in OBSERVED[run["kind"]] or not measured or not predicted:
                 continue
             response = [np.log(run[f"longer_{factor}"][key] / predicted) / STRETCH for factor in FACTORS[:2]]
-            yield index, number, np.log(measured / predicted), [*response, WAITS[metric]]
+            response.append(WAITS[metric])
+            # Where the response is taken, in the logarithms of the factors.
+            at = np.log([run["factors"][factor] for factor in FACTORS])
+            of_physics = np.log(measured / run["physics"][key])
+            yield index, number, of_physics, np.log(measured / predicted) + np.dot(response, at), response
 
     def sample(self, share, seed=1):
         """Whole models with about such a share of the runs."""

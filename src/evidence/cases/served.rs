@@ -111,8 +111,9 @@ pub enum LengthSource {
 }
 
 impl ServedCase {
-    pub const METRICS: [Metric; 6] = [
+    pub const METRICS: [Metric; 7] = [
         Metric::Ttft,
+        Metric::TtftMedian,
         Metric::Tpot,
         Metric::Throughput,
         Metric::JoulesPerOutputToken,
@@ -199,6 +200,7 @@ struct HistogramLine {
 #[derive(Debug, Deserialize)]
 pub(super) struct MeasuredLine {
     pub ttft_ms: Option<f64>,
+    ttft_median_ms: Option<f64>,
     pub tpot_ms: Option<f64>,
     accept_length: Option<f64>,
 }
@@ -251,6 +253,7 @@ impl TryFrom<Line> for ServedCase {
         let joules_per_output_token = line.joules_per_output_token;
         let measured = Times {
             ttft_ms,
+            ttft_median_ms: line.measured.ttft_median_ms,
             tpot_ms,
             output_per_s: line.throughput_tok_s,
             joules_per_output_token,
