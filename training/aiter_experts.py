@@ -7,8 +7,8 @@ expert's tokens and columns in BF16. Rows are the fastest kernels of each shape 
 quantising the tokens, which were routed at random. A time that stands for several numbers of tokens of a shape was copied by the
 tuner, and is left out.
 
-Prints the constants of each format with their errors, and the errors on models that they were not fitted on (with the same width and
-experts per token).
+Prints the constants of each format with their errors, and the errors on models that they were not fitted on (models of the same width and
+experts per token are left out together). Those of MI300X in block-scaled FP8 are not in the catalog: see experiments.md, 2026-11-27.
 
 Data: ROCm/aiter (MIT), not part of ../shared.
 
@@ -36,7 +36,6 @@ FORMATS = {
     ("per_1x128", "float8", "float8"): ("fp8_block", 1, "fp8"),
     ("per_1x32", "bfloat16", "float4"): ("mxfp4", 0.5 + 1 / 32, "bf16"),
     ("per_1x32", "float8", "float4"): ("mxfp4_mxfp8", 0.5 + 1 / 32, "fp8"),
-    ("per_1x32", "bfloat16", "int4"): ("int4", 0.5 + 2 / 128, "bf16"),
 }
 TILE = 32
 START = (20, 0.8, 1.5, 4)

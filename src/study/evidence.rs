@@ -93,7 +93,8 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
             "Third-party runs that no constant was fitted on. For saturated servers, TPOT is the median time between \
             tokens.",
         ));
-        let metrics = ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU"];
+        let metrics =
+            ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU", "Median TTFT"];
         blocks.push(groups("Not fitted on", &metrics, &accuracy.outside, &["outside"]));
     }
     blocks

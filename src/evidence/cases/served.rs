@@ -113,12 +113,12 @@ pub enum LengthSource {
 impl ServedCase {
     pub const METRICS: [Metric; 7] = [
         Metric::Ttft,
-        Metric::TtftMedian,
         Metric::Tpot,
         Metric::Throughput,
         Metric::JoulesPerOutputToken,
         Metric::JoulesAtMeasuredRate,
         Metric::Power,
+        Metric::TtftMedian,
     ];
 
     /// Its comparison, without predictions.
