@@ -214,7 +214,7 @@ def lines_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()] if path else []
 
 
-def observed(runs, theta):
+def factors_of(runs, theta):
     """By run, the factors that all runs together say it has."""
     prior = Prior(runs)
     prior.weigh(theta)
@@ -255,7 +255,7 @@ def main():
     file, new = json.loads(OUT.read_text()), lines_of(arguments.contributed)
     if arguments.factors:
         runs = Runs(believed(lines_of(arguments.responses)) + new)
-        arguments.factors.write_text(json.dumps(observed(runs, kept(file))))
+        arguments.factors.write_text(json.dumps(factors_of(runs, kept(file))))
         return
     release = json.loads((ROOT / "models" / "manifest.json").read_text())["release"]
     if arguments.responses:
