@@ -110,10 +110,7 @@ def joined(theta, file, new, misses):
 
 def weighed(theta, runs, misses):
     """By how much the configuration of each run is missed, with the runs weighed."""
-    prior = Prior(runs)
-    prior.weigh(theta)
-    prior.weigh(theta)
-    return misses(prior, theta)
+    return misses(Prior.weighed(runs, theta), theta)
 
 
 def layout_of(point):

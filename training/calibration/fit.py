@@ -216,9 +216,7 @@ def lines_of(path):
 
 def factors_of(runs, theta):
     """By run, the factors that all runs together say it has."""
-    prior = Prior(runs)
-    prior.weigh(theta)
-    prior.weigh(theta)
+    prior = Prior.weighed(runs, theta)
     logs = np.clip(prior.factors(theta, np.arange(len(runs.of))), -FURTHEST, FURTHEST)
     return {run["id"]: dict(zip(FACTORS, of)) for run, of in zip(runs.runs, np.exp(logs).round(4).tolist())}
 
@@ -229,9 +227,7 @@ def fitted(arguments, file, new):
     theta = start() if arguments.afresh else kept(file)
     if not arguments.keep:
         theta = search(Prior(runs.sample(arguments.share)), theta, arguments.seconds)
-    prior = Prior(runs)
-    prior.weigh(theta)
-    prior.weigh(theta)
+    prior = Prior.weighed(runs, theta)
     report(prior, theta)
     left_out = anew(prior, theta)
     variances = {"noise": np.exp(theta[-len(METRICS) :]), "typical": typical(runs, left_out)}

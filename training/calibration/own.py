@@ -54,10 +54,8 @@ def sweeps(runs, members):
 def fitted(path):
     """The runs of a file of responses, the inverse of their covariance as fitted, and each run's configuration."""
     runs = Runs([json.loads(line) for line in pathlib.Path(path).read_text().splitlines()])
-    theta, prior = kept(json.loads(OUT.read_text())), Prior(runs)
-    prior.weigh(theta)
-    prior.weigh(theta)
-    return runs, prior.inverse(theta), codes(runs.points, LAYOUT)
+    theta = kept(json.loads(OUT.read_text()))
+    return runs, Prior.weighed(runs, theta).inverse(theta), codes(runs.points, LAYOUT)
 
 
 def main():

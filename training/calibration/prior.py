@@ -138,6 +138,14 @@ class Prior:
             for f in range(len(FACTORS))
         ]
 
+    @classmethod
+    def weighed(cls, runs, theta):
+        """With the runs' weights, which the second pass judges by those of the first."""
+        prior = cls(runs)
+        prior.weigh(theta)
+        prior.weigh(theta)
+        return prior
+
     def noise(self, theta):
         return np.exp(theta[-len(METRICS) :])[self.runs.metric]
 
