@@ -176,12 +176,16 @@ fn drawn(per_s: f64, burstiness: f64, seed: u64, count: usize) -> Result<Vec<f64
         return Ok(vec![0.0; count]);
     }
     let mut random = SplitMix64::new(seed);
-    let scale = 1.0 / (per_s * burstiness);
+    let gaps: Vec<f64> = (0..count).map(|_| random.gamma(burstiness)).collect();
+    // `vllm bench serve` scales the gaps drawn, so that exactly this rate arrives, however few requests there are.
+    let drawn: f64 = gaps.iter().sum();
+    let scale = count as f64 / per_s / drawn;
     let mut time = 0.0;
-    let times: Vec<f64> = (0..count)
-        .map(|_| {
+    let times: Vec<f64> = gaps
+        .iter()
+        .map(|gap| {
             let this = time;
-            time += random.gamma(burstiness) * scale;
+            time += gap * scale;
             this
         })
         .collect();
@@ -206,6 +210,16 @@ mod tests {
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
             assert!((mean * 4.0 - 1.0).abs() < 0.03, "{mean}");
             assert!((mean * mean / variance / burstiness - 1.0).abs() < 0.1, "{variance}");
+        }
+    }
+
+    #[test]
+    fn few_requests_arrive_at_the_rate_too() {
+        for (burstiness, seed) in [(0.2, 1), (1.0, 2), (8.0, 3)] {
+            let times = drawn(2.0, burstiness, seed, 30).expect("sound");
+            let longer = drawn(1.0, burstiness, seed, 30).expect("sound");
+            assert!(times[29] < 15.0 && times[29] > 7.0, "{times:?}");
+            assert!((longer[29] / times[29] - 2.0).abs() < 1e-9);
         }
     }
 
