@@ -2,7 +2,7 @@
 //!
 //! * gpus.json and engines.json without sources and published peaks (these and models.json on one line for the web)
 //! * families.json, launch.json, reports.json and collectives.json without what is for readers
-//! * models.json without ids, which follow from the names
+//! * models.json without its source, and without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
@@ -177,6 +177,7 @@ fn uncited(records: &str) -> String {
 fn without_ids(models: &str) -> String {
     let from_name = |line: &str| match line.split_once("\",\"name\":") {
         Some((id, rest)) if id.starts_with("{\"id\":\"") => format!("{{\"name\":{rest}"),
+        _ if line.starts_with("\"source\":") => String::new(),
         _ => line.to_owned(),
     };
     models.lines().map(from_name).collect::<Vec<_>>().join("\n")

@@ -81,6 +81,8 @@ pub struct RefusedModel {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelCatalog {
+    /// Left out of what is compiled in.
+    #[serde(default)]
     pub source: String,
     pub models: Vec<Model>,
     pub refused: Vec<RefusedModel>,
