@@ -167,7 +167,7 @@ fn capacity_is_asked_for_in_the_request() {
     let found = json(&output);
     assert!(code == 0 && found["most"]["load"].as_f64() > Some(4.0) && found["days"].is_null(), "{found}");
     let (code, table) = run(&[&most], "");
-    assert!(code == 0 && String::from_utf8_lossy(&table.stdout).contains("most: this GPU serves up to "));
+    assert!(code == 0 && String::from_utf8_lossy(&table.stdout).contains("most: these 3 GPUs serve up to "));
     let (code, refused) = run(&[&REQUEST.replace("\"rate\": 4", "\"day\": [1, 2, 3]")], "");
     assert_eq!((code, error_fields(&refused)), (2, vec!["day".to_owned()]));
 }

@@ -5,7 +5,7 @@ use rooflight::config::model::{Attention, Blocks};
 
 /// Parameters in billions as the publisher states them, or from the safetensors index if it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 167] = [
+const PUBLISHED: [(&str, f64); 162] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -68,13 +68,12 @@ const PUBLISHED: [(&str, f64); 167] = [
     ("ernie-4.5-21b-a3b-pt", 21.825), ("c4ai-command-r-plus", 103.81), ("tinyllama-1.1b-chat-v1.0", 1.10005),
     ("gemma-2-27b-it", 27.227), ("gemma-3-1b-it", 0.99989), ("exaone-3.5-7.8b-instruct", 7.818),
     ("codestral-22b-v0.1", 22.247), ("moonlight-16b-a3b-instruct", 15.96), ("olmo-3-7b-instruct", 7.298),
-    // Safetensors; of OPT, Falcon and LLaMA exact counts of their weights.
+    // Safetensors; of OPT and Falcon exact counts of their weights.
     ("baichuan2-13b-chat", 13.897), ("c4ai-command-a-03-2025", 111.06), ("codellama-13b-hf", 13.016),
     ("codellama-70b-hf", 68.977), ("dbrx-instruct", 131.6), ("deepseek-coder-33b-instruct", 33.34),
     ("deepseek-coder-6.7b-instruct", 6.74), ("deepseek-llm-67b-chat", 67.42), ("deepseek-llm-7b-chat", 6.91),
-    ("falcon-40b", 41.3), ("gemma-2b-it", 2.506), ("gemma-7b-it", 8.538), ("glm-4-32b-0414", 32.57),
-    ("glm-4-9b-0414", 9.4), ("internlm2.5-20b-chat", 19.861), ("llama-13b", 13.016), ("llama-30b", 32.529),
-    ("llama-65b", 65.286), ("llama-7b", 6.738), ("olmo-2-0325-32b-instruct", 32.23),
+    ("falcon-40b", 41.3), ("gemma-7b-it", 8.538), ("glm-4-32b-0414", 32.57),
+    ("glm-4-9b-0414", 9.4), ("internlm2.5-20b-chat", 19.861), ("olmo-2-0325-32b-instruct", 32.23),
     ("olmoe-1b-7b-0924-instruct", 6.92), ("opt-13b", 12.853), ("opt-30b", 29.975), ("opt-66b", 65.72),
     ("phi-2", 2.78), ("phi-3-medium-4k-instruct", 13.96), ("phi-3-mini-4k-instruct", 3.821),
     ("qwen1.5-110b-chat", 111.21), ("qwen1.5-14b-chat", 14.17), ("qwen1.5-32b-chat", 32.51),
