@@ -122,7 +122,7 @@ fn block_bytes(blocks: &Blocks, setup: &Setup, formats: &Formats) -> f64 {
             Sharding::Experts => f64::from(setup.parallel.gpus_per_stage()),
         };
         let grown = if tensor.class == Class::Experts { grown } else { 1.0 };
-        grown * tensor.elements / parts * tensor.class.dtype(formats).bytes()
+        grown * tensor.elements / parts * setup.model.stored_bytes(tensor.class.dtype(formats))
     };
     let absorbed = match &blocks.attention {
         Some(Attention::Mla(mla)) => {

@@ -669,6 +669,8 @@ export type Model = {
   blocks: Array<Blocks>;
   /** Formats within checkpoints that deviate from the rule of [`Formats::usual`]. */
   checkpoints?: Array<Formats>;
+  /** INT4 weights of the published checkpoint that share a scale, if fewer than 128. */
+  int4_group?: number;
   /** Parts of the published model that are not counted (a vision encoder ...), one sentence each. */
   notes?: Array<string>;
   /** Multi-token prediction (MTP) layers, which can draft; `None` if there are none. */

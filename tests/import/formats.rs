@@ -35,7 +35,9 @@ fn four_bit_formats_are_read() {
     assert_eq!(weights(group(4, "float", 16)), Dtype::Nvfp4);
     assert_eq!(weights(group(4, "float", 32)), Dtype::Mxfp4);
     let small = accepted(json!({"quantization_config": group(4, "int", 32)}));
-    assert!(small.notes[0].contains("one scale per 32"), "{:?}", small.notes);
+    assert_eq!((small.int4_group, small.notes.len()), (Some(32), 1));
+    assert!((small.stored_bytes(Dtype::Int4) - 4.5 / 8.0).abs() < 1e-12);
+    assert_eq!(accepted(json!({"quantization_config": group(4, "int", 128)})).int4_group, None);
     let (model, _) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "NVFP4"}}"#));
     assert_eq!(model.map(|model| model.weights), Some(Dtype::Nvfp4));
 }

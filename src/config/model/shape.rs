@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attention, Ffn, GqaTrait, Vision};
 use crate::config::Dtype;
+use crate::units::BF16_BYTES;
 
 /// A decoder-only language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub checkpoints: Vec<Formats>,
+    /// INT4 weights of the published checkpoint that share a scale, if fewer than 128.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub int4_group: Option<u32>,
     /// Parts of the published model that are not counted (a vision encoder ...), one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
@@ -122,6 +126,16 @@ impl Formats {
 impl Model {
     pub fn layers(&self) -> u32 {
         self.blocks.iter().fold(0, |sum, blocks| sum.saturating_add(blocks.count))
+    }
+
+    /// Bytes of a weight in `dtype` as stored, scales included.
+    pub fn stored_bytes(&self, dtype: Dtype) -> f64 {
+        match self.int4_group {
+            Some(group) if dtype == Dtype::Int4 && self.weights == Dtype::Int4 => {
+                0.5 + BF16_BYTES / f64::from(group.max(1))
+            }
+            _ => dtype.bytes(),
+        }
     }
 
     /// Whether any block is a mixture of experts.

@@ -24,6 +24,8 @@ pub struct Quantization {
     unlisted: bool,
     /// The checkpoint carries scales for an FP8 KV cache.
     pub fp8_kv: bool,
+    /// INT4 weights that share a scale, if fewer than 128.
+    pub int4_group: Option<u32>,
     notes: Vec<&'static str>,
 }
 
@@ -47,6 +49,7 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
         unlisted: !both.iter().any(|config| LISTS.iter().any(|key| config.get(*key).is_some())),
         requantised: false,
         fp8_kv: both.iter().any(|config| fp8_kv(config)),
+        int4_group: None,
         notes: Vec::new(),
     };
     if let Some(config) = inline.or(separate) {
@@ -108,6 +111,11 @@ impl Quantization {
 
     fn all(&mut self, scheme: Scheme) {
         (self.experts, self.others) = (scheme.dtype, scheme.dtype);
+        self.remark(&scheme);
+    }
+
+    fn remark(&mut self, scheme: &Scheme) {
+        self.int4_group = self.int4_group.or(scheme.int4_group);
         self.notes.extend(scheme.note);
     }
 
@@ -119,7 +127,7 @@ impl Quantization {
         for (name, layer) in layers.as_object().into_iter().flatten() {
             let scheme = schemes::algorithm(layer["quant_algo"].as_str().ok_or(UNNAMED)?)?;
             self.own.add(name, scheme.dtype)?;
-            self.notes.extend(scheme.note);
+            self.remark(&scheme);
         }
         self.unlisted = false;
         self.notes.sort_unstable();
@@ -145,7 +153,7 @@ impl Quantization {
                 self.all(scheme);
             } else {
                 named.iter().try_for_each(|name| self.own.add(name, scheme.dtype))?;
-                self.notes.extend(scheme.note);
+                self.remark(&scheme);
             }
         }
         if any { Ok(()) } else { Err(UNNAMED.into()) }

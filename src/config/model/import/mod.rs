@@ -183,6 +183,7 @@ fn architecture(
         weights: formats.weights,
         blocks: blocks.map(|blocks| Blocks { streams, ..blocks }).collect(),
         checkpoints: Vec::new(),
+        int4_group: quantization.int4_group,
         notes,
         mtp,
         encoder,

@@ -8,19 +8,21 @@ use crate::config::{Dtype, excerpt, json};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheme {
     pub dtype: Dtype,
+    /// INT4 weights that share a scale, if fewer than 128.
+    pub int4_group: Option<u32>,
     pub note: Option<&'static str>,
 }
 
 impl From<Dtype> for Scheme {
     fn from(dtype: Dtype) -> Self {
-        Self { dtype, note: None }
+        Self { dtype, int4_group: None, note: None }
     }
 }
 
 const WEIGHT_ONLY: &str =
     "The checkpoint multiplies FP4 weights with 16-bit activations; FP4 activations are assumed.";
 const SMALL_GROUPS: &str =
-    "INT4 weights with one scale per 32 values are counted with one per 128, 8 % fewer bytes.";
+    "INT4 weights with a scale for fewer than 128 values are timed as those with one for 128.";
 
 /// ModelOpt's `quant_algo`.
 pub fn algorithm(name: &str) -> Result<Scheme, String> {
@@ -28,7 +30,7 @@ pub fn algorithm(name: &str) -> Result<Scheme, String> {
         "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" => Dtype::Fp8.into(),
         "FP8_PB_WO" | "FP8_BLOCK_SCALES" => Dtype::Fp8Block.into(),
         "NVFP4" => Dtype::Nvfp4.into(),
-        "W4A16_NVFP4" => Scheme { dtype: Dtype::Nvfp4, note: Some(WEIGHT_ONLY) },
+        "W4A16_NVFP4" => Scheme { note: Some(WEIGHT_ONLY), ..Dtype::Nvfp4.into() },
         "W4A16_MXFP4" => Dtype::Mxfp4.into(),
         "W4A8_MXFP4_MXFP8" => Dtype::Mxfp4Mxfp8.into(),
         "W4A16_AWQ" | "W4A16_GPTQ" | "W4A16" => Dtype::Int4.into(),
@@ -50,8 +52,8 @@ pub fn integers(method: &str, config: &Value) -> Result<Scheme, String> {
 }
 
 fn int4(group: Option<f64>) -> Scheme {
-    let small = group.is_some_and(|group| group > 0.0 && group < 64.0);
-    Scheme { dtype: Dtype::Int4, note: small.then_some(SMALL_GROUPS) }
+    let int4_group = group.filter(|group| (1.0..128.0).contains(group)).map(|group| group as u32);
+    Scheme { int4_group, note: int4_group.map(|_| SMALL_GROUPS), ..Dtype::Int4.into() }
 }
 
 /// `quant_method` fp8.
@@ -86,7 +88,7 @@ pub fn group(group: &Value) -> Result<Scheme, String> {
             _ => Ok(Dtype::Fp8.into()),
         },
         (Some(4.0), "float") => match size {
-            Some(16.0) => Ok(Scheme { dtype: Dtype::Nvfp4, note: wide.then_some(WEIGHT_ONLY) }),
+            Some(16.0) => Ok(Scheme { note: wide.then_some(WEIGHT_ONLY), ..Dtype::Nvfp4.into() }),
             Some(32.0) => Ok(Dtype::Mxfp4.into()),
             _ => Err("FP4 weights scaled in groups other than 16 or 32 (`group_size`)".into()),
         },
