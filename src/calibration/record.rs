@@ -21,7 +21,7 @@ pub fn shipped() -> &'static Calibration {
 }
 
 /// The file format's version.
-const SCHEMA: u32 = 5;
+const SCHEMA: u32 = 6;
 
 /// What is known about how runs differ from the physics.
 #[derive(Debug, Clone)]
@@ -200,19 +200,19 @@ struct StoredLayout {
     dp: f64,
     pp: f64,
     misses: [Option<f64>; METRICS],
-    runs: Vec<StoredRun>,
+    /// Of each run: requests in flight, prompt, output.
+    at: Vec<[f64; 3]>,
+    /// Of each run, unless of none, likewise those below.
+    #[serde(default)]
+    ttft: Vec<Option<Figures>>,
+    #[serde(default)]
+    tpot: Vec<Option<Figures>>,
+    #[serde(default)]
+    throughput: Vec<Option<Figures>>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredRun {
-    /// Requests in flight, prompt, output.
-    at: [f64; 3],
-    /// Each: log ratio, response to prefill and decode, weight.
-    ttft: Option<[f64; 4]>,
-    tpot: Option<[f64; 4]>,
-    throughput: Option<[f64; 4]>,
-}
+/// Log ratio, response to prefill and decode, weight.
+type Figures = [f64; 4];
 
 impl File {
     fn read(self) -> Calibration {
@@ -243,28 +243,31 @@ impl Build {
             ..ConfigPoint::default()
         };
         let of_layout = |layout: StoredLayout| {
-            let StoredLayout { tp, ep, dp, pp, misses, runs } = layout;
-            let point = ConfigPoint { tp, ep, dp, pp, ..build.clone() };
-            let runs = runs.into_iter().map(|run| run.read(&point)).collect();
-            (LeftOut { place: point.place(), point, by: misses }, runs)
+            let point =
+                ConfigPoint { tp: layout.tp, ep: layout.ep, dp: layout.dp, pp: layout.pp, ..build.clone() };
+            let runs = layout.runs(&point);
+            (LeftOut { place: point.place(), point, by: layout.misses }, runs)
         };
         layouts.into_iter().map(of_layout).collect()
     }
 }
 
-impl StoredRun {
-    fn read(self, build: &ConfigPoint) -> KnownRun {
-        let [in_flight, prompt, output] = self.at;
-        let metrics = [
-            (Observed::Ttft, self.ttft),
-            (Observed::Tpot, self.tpot),
-            (Observed::Throughput, self.throughput),
+impl StoredLayout {
+    fn runs(&self, layout: &ConfigPoint) -> Vec<KnownRun> {
+        let columns = [
+            (Observed::Ttft, &self.ttft),
+            (Observed::Tpot, &self.tpot),
+            (Observed::Throughput, &self.throughput),
         ];
-        let observed = metrics.into_iter().filter_map(|(metric, figures)| {
-            let [log_ratio, prefill, decode, weight] = figures?;
-            Some(Observation { metric, log_ratio, response: [prefill, decode, metric.waits()], weight })
-        });
-        KnownRun::new(ConfigPoint { in_flight, prompt, output, ..build.clone() }, observed.collect())
+        let one = |(run, &[in_flight, prompt, output]): (usize, &[f64; 3])| {
+            let observed = columns.iter().filter_map(|(metric, figures)| {
+                let [log_ratio, prefill, decode, weight] = (*figures.get(run)?)?;
+                let response = [prefill, decode, metric.waits()];
+                Some(Observation { metric: *metric, log_ratio, response, weight })
+            });
+            KnownRun::new(ConfigPoint { in_flight, prompt, output, ..layout.clone() }, observed.collect())
+        };
+        self.at.iter().enumerate().map(one).collect()
     }
 }
 

@@ -136,7 +136,8 @@ fn every_published_config_is_imported_or_refused_with_one_reason() {
 fn the_committed_catalog_is_up_to_date() {
     let Some(files) = published() else { return };
     let committed = std::fs::read_to_string(root().join("static/catalog/models.json")).unwrap();
-    let source = serde_json::from_str::<serde_json::Value>(&committed).unwrap()["source"].as_str().unwrap().to_owned();
+    let source =
+        serde_json::from_str::<serde_json::Value>(&committed).unwrap()["source"].as_str().unwrap().to_owned();
     let printed = print(&build(&source, &files).unwrap()).unwrap();
     assert!(printed == committed, "static/catalog/models.json is stale: run `cargo run --bin catalog`");
 }

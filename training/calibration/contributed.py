@@ -17,6 +17,8 @@ FROM_TABLES = LIST.with_name("from_tables.json")
 BUILD_KEYS = ("engine", "version", "kind", "shape", "arch", "gpu", "format", "drafted")
 LAYOUT_KEYS = ("tp", "ep", "dp", "pp")
 SIZE_KEYS = ("in_flight", "prompt", "output")
+# Of each run of a layout: its sizes, and what was observed.
+COLUMNS = ("at", *METRICS)
 # Responses and weights are written as multiples of these, because every visitor loads the file.
 STEPS = [0.05, 0.05, 0.2]
 # The weight of a run whose written weight is zero.
@@ -50,13 +52,20 @@ class Known:
         return Known(self.runs + other.runs, self.weights + other.weights, self.missed + other.missed)
 
 
+def runs_of(layout):
+    """The runs of a layout, which the file holds by column."""
+    held = [key for key in COLUMNS if key in layout]
+    for values in zip(*(layout[key] for key in held), strict=True):
+        yield {key: value for key, value in zip(held, values) if value is not None}
+
+
 def known(file):
     """What a file holds, apart: the runs that nobody contributed, and those that somebody did."""
     listed = [(one["point"], one["observed"]) for one in json.loads(LIST.read_text())]
     others, contributed = Known(), Known()
     for build in file["builds"]:
         for layout in build["layouts"]:
-            for run in layout["runs"]:
+            for run in runs_of(layout):
                 point = {key: build[key] for key in BUILD_KEYS} | {key: layout[key] for key in LAYOUT_KEYS}
                 point |= dict(zip(SIZE_KEYS, run["at"]))
                 observed = {metric: run[metric][:3] for metric in METRICS if metric in run}

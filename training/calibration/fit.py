@@ -32,7 +32,7 @@ import time
 
 import numpy as np
 
-from contributed import BUILD_KEYS, LAYOUT_KEYS, figures, joined, names, sizes, title, write_ids, write_list
+from contributed import BUILD_KEYS, COLUMNS, LAYOUT_KEYS, figures, joined, names, sizes, title, write_ids, write_list
 from prior import BETWEEN_GPUS, FACTORS, FURTHEST, GENERAL, LAYOUT, METRICS, OF_FACTOR, SIZES, TAILS, Factor, Prior, Runs, codes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -172,6 +172,11 @@ def along(run):
     return lengths, in_flight
 
 
+def columns(ran):
+    """The runs by column, without columns that are empty: they compress better than rows."""
+    return {key: [run.get(key) for run in ran] for key in COLUMNS if any(key in run for run in ran)}
+
+
 def builds(runs, missed):
     """The runs as the file holds them: under what they have in common."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
@@ -188,7 +193,7 @@ def builds(runs, missed):
     for build, layouts in sorted(found.items()):
         yield dict(zip(BUILD_KEYS, build)) | {
             "layouts": [
-                dict(zip((*LAYOUT_KEYS, "misses"), layout)) | {"runs": sorted(ran, key=along)}
+                dict(zip((*LAYOUT_KEYS, "misses"), layout)) | columns(sorted(ran, key=along))
                 for layout, ran in sorted(layouts.items(), key=lambda one: one[0][:4])
             ]
         }
@@ -268,7 +273,7 @@ def main():
         covariance = {name: file[name] for name in ("noise", "typical", *FACTORS)}
     people = f", and from runs contributed by {', '.join(names(new))}" if new else ""
     head = {
-        "schema": 5,
+        "schema": 6,
         "release": release,
         "attribution": "Derived from measured runs of InferenceX, NVIDIA aiconfigurator, GPUStack, SGLang's cookbook and "
         f"TensorRT-LLM's performance overview{people}; see training/ATTRIBUTION.md",
