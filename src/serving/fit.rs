@@ -310,6 +310,14 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             return Ok(format!("{} weights fit.", weights.name()));
         }
     }
+    for tp in [16, 32].into_iter().filter(|&tp| tp > now.tp) {
+        let parallel = Parallelism { tp, ..now };
+        let trial = with(&|trial| trial.parallel = parallel);
+        let joined = setup.gpu.network_bandwidth().is_ok() && divides(&setup.model, parallel);
+        if joined && fits(&trial)? {
+            return Ok(format!("TP {tp} fits, over {} nodes.", trial.nodes()));
+        }
+    }
     Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."
         .into())
 }
