@@ -16,6 +16,9 @@ pub struct Metric {
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
+    /// A throughput. At an arrival rate a run also drains, the longer the slower its last answers are, so two runs are compared while
+    /// their loads last.
+    is_throughput: bool,
 }
 
 const fn time(
@@ -23,13 +26,29 @@ const fn time(
     value: fn(&Headline) -> Option<f64>,
     rests_on: fn(&RankInput) -> Option<UncertainFigure>,
 ) -> Metric {
-    Metric { name, unit: ChartUnit::Seconds, value, rests_on, inverse: false, less_is_better: true }
+    Metric {
+        name,
+        unit: ChartUnit::Seconds,
+        value,
+        rests_on,
+        inverse: false,
+        less_is_better: true,
+        is_throughput: false,
+    }
 }
 
 /// All output rates have the same relative uncertainty.
 const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric {
     let rests_on = |of: &RankInput| of.output;
-    Metric { name, unit: ChartUnit::Count, value, rests_on, inverse: false, less_is_better: false }
+    Metric {
+        name,
+        unit: ChartUnit::Count,
+        value,
+        rests_on,
+        inverse: false,
+        less_is_better: false,
+        is_throughput: true,
+    }
 }
 
 pub const TTFT: Metric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
@@ -40,6 +59,7 @@ pub const PER_GPU: Metric = rate("Output per GPU, tok/s", |headline| Some(headli
 pub const PER_USER: Metric = Metric {
     rests_on: |of| of.tpot,
     inverse: true,
+    is_throughput: false,
     ..rate("Output per user, tok/s", |headline| headline.output_per_s_per_user)
 };
 pub const REQUESTS: Metric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
@@ -47,6 +67,7 @@ pub const COST: Metric = Metric {
     unit: ChartUnit::Dollars,
     inverse: true,
     less_is_better: true,
+    is_throughput: false,
     ..rate("Cost per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
 };
 
@@ -68,8 +89,15 @@ impl Metric {
 
     /// `23.1 ms (+12 %)`: with the change from `base`.
     pub fn print_change(&self, case: &Case, base: &Case) -> String {
-        let change = self.of(case).zip(self.of(base)).and_then(|(value, was)| change(value, was));
+        let change = self.lasting(case).zip(self.lasting(base)).and_then(|(value, was)| change(value, was));
         change.map_or_else(|| self.print(case), |change| format!("{} ({change})", self.print(case)))
+    }
+
+    /// Its value while the load lasts.
+    fn lasting(&self, case: &Case) -> Option<f64> {
+        let value = self.of(case)?;
+        let run = case.report()?.run.as_ref().filter(|_| self.is_throughput);
+        Some(run.map_or(value, |run| run.sustained(value)))
     }
 
     /// Its value and uncertainty, if calibrated.
