@@ -68,7 +68,7 @@ fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
 /// The chance that measurements confirm the change: that it meets the limits and, if the form meets them too, that it
 /// is cheaper.
 fn confidence(own: &Case, case: &Case) -> Option<f64> {
-    let cheaper = case.beats(COST).filter(|_| is_good(own)).map(|beats| beats.with);
+    let cheaper = case.beats(COST).filter(|_| is_good(own) && saves(own, case)).map(|beats| beats.with);
     [cheaper, case.chance_within_limits()].into_iter().flatten().reduce(f64::min)
 }
 
@@ -88,7 +88,18 @@ fn gain(own: &Case, case: &Case) -> Option<f64> {
     };
     let limited = own.meets_limits().is_some();
     let keeps = if limited { stays_sure(own, case) } else { !slower(TTFT) && !slower(TPOT) };
-    (keeps && cost <= COST.of(own)? * (1.0 - LEAST_SAVING)).then_some(cost)
+    (keeps && saves(own, case) || becomes_sure(own, case)).then_some(cost)
+}
+
+fn saves(own: &Case, case: &Case) -> bool {
+    COST.of(case).zip(COST.of(own)).is_some_and(|(new, now)| new <= now * (1.0 - LEAST_SAVING))
+}
+
+/// Whether it makes limits sure that are not, at no more than the same cost.
+fn becomes_sure(own: &Case, case: &Case) -> bool {
+    let costs = COST.of(case).zip(COST.of(own)).is_some_and(|(new, now)| new <= now * (1.0 + SAME));
+    let chances = own.chance_within_limits().zip(case.chance_within_limits());
+    costs && chances.is_some_and(|(now, new)| now < SURE && new >= SURE)
 }
 
 /// Whether it does not trade certainty for cost.
@@ -108,6 +119,7 @@ fn words(own: &Case, case: &Case, cost: f64) -> String {
         (None, _, _) => format!("fits, {price}"),
         (_, Some(false), _) => format!("meets the limits, {price}"),
         (_, _, true) => format!("serves this load, {price}"),
+        (_, Some(true), _) if !saves(own, case) => "costs as much, meets the limits more surely".into(),
         (_, Some(true), _) => format!("{price}, still meets the limits"),
         _ => format!("{price}, no slower"),
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
+use super::rank::SAME;
 use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit};
 use crate::calibration::Factors;
@@ -119,7 +120,13 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::heading("Bottlenecks")];
     blocks.extend(limits(own).into_iter().map(Block::text));
     let mut answered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
-    answered.order_by(|a, b| rank(a).total_cmp(&rank(b)));
+    // Costs differ by less than a percent for no reason: of these, the surest first.
+    let about = |case: &Case| (rank(case).ln() / SAME).round();
+    let chance = |case: &Case| case.chance_within_limits().unwrap_or(0.0);
+    answered.order_by(|a, b| {
+        let costs = about(a).total_cmp(&about(b)).then(chance(b).total_cmp(&chance(a)));
+        costs.then(rank(a).total_cmp(&rank(b)))
+    });
     blocks.extend(advice(study, &answered));
     let tried = answered.len();
     answered.retain(|case| is_worth_a_row(own, case));
