@@ -2,10 +2,10 @@
 
 use super::answer::Answer;
 use super::plan::DeploymentPlan;
-use crate::units::{Dollars, Seconds, cents, count, fixed, judged, percent};
+use crate::units::{Dollars, Seconds, cents, chance, count, fixed, percent};
 
 const HEAD: [&str; 9] =
-    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "in limits", "P(limits)", "headroom", "drawback"];
+    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "in limits", "chance", "headroom", "drawback"];
 /// In place of TTFT and TPOT.
 const OF_JOB: [&str; 2] = ["job takes", "job costs"];
 
@@ -68,7 +68,7 @@ fn row(plan: &DeploymentPlan, places: [usize; 2]) -> [String; 9] {
         first,
         then,
         plan.goodput_share.map_or_else(none, |share| percent(share).to_string()),
-        plan.chance_within_limits.map_or_else(none, judged),
+        plan.chance_within_limits.map_or_else(none, chance),
         // A job has no headroom; that column shows its rate.
         headroom
             .or(plan.job_seconds.map(|_| format!("{}/s", count(plan.requests_per_s))))

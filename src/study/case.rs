@@ -11,7 +11,7 @@ use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::graph::Phase;
 use crate::serving::report::{Headline, PassReport};
 use crate::serving::{Alternative, Report, elsewhere, finish, plan};
-use crate::units::judged;
+use crate::units::chance;
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -141,7 +141,7 @@ impl Case {
         }
         self.meets_limits().map_or("–".into(), |meets| {
             let with =
-                self.chance_within_limits().map_or(String::new(), |with| format!(", {}", judged(with)));
+                self.chance_within_limits().map_or(String::new(), |with| format!(", {}", chance(with)));
             format!("{}{with}", if meets { "Yes" } else { "No" })
         })
     }

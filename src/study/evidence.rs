@@ -28,7 +28,7 @@ const LIMITS: [&str; 5] = [
      inter-node communication and no multi-node replica was measured.",
     "Attention of DeepSeek-V4 and MiniMax-M3 has no published measurements: its work is counted, and timed like the \
     most similar measured attention.",
-    "Host times were fitted on closed loops with up to 8 clients and on every fifth of all: these are not held out.",
+    "Host times were fitted on closed loops of up to 8 clients and on every fifth of the others, so these are not held out.",
     "TTFT under load depends on how requests line up: clients with equal lengths that start together stay in \
     lockstep longer in the simulation than behind a real server's front end.",
     "Step times of simulated runs are interpolated between tabulated points.",

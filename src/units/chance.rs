@@ -26,19 +26,9 @@ pub fn doubt(probability: f64) -> Option<&'static str> {
     }
 }
 
-/// A probability, with its word unless it is likely: `52 % (about even)`.
-pub fn judged(probability: f64) -> String {
-    format!("{}{}", chance(probability), remark(probability))
-}
-
-/// The same before what it is the probability of: `52 % likely (about even)`. A low number needs no word.
+/// The same before what it is the probability of: `52 % likely`.
 pub fn confidence(probability: f64) -> String {
-    let remark = if probability > 1.0 - LIKELY { remark(probability) } else { String::new() };
-    format!("{} likely{remark}", chance(probability))
-}
-
-fn remark(probability: f64) -> String {
-    doubt(probability).map_or(String::new(), |word| format!(" ({word})"))
+    format!("{} likely", chance(probability))
 }
 
 #[cfg(test)]
@@ -46,10 +36,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_that_are_not_likely_have_a_word() {
-        assert_eq!([0.93, 0.52, 0.2].map(judged), ["93 %", "52 % (about even)", "20 % (unlikely)"]);
-        let words = ["93 % likely", "52 % likely (about even)", "20 % likely"];
-        assert_eq!([0.93, 0.52, 0.2].map(confidence), words);
+    fn only_chances_that_are_not_likely_have_a_word() {
+        assert_eq!([0.93, 0.52, 0.2].map(doubt), [None, Some("about even"), Some("unlikely")]);
     }
 
     #[test]

@@ -192,11 +192,7 @@ fn counts(answer: &Answer) -> Block {
             counts.beyond_fleet,
             "Even the fewest replicas exceed the GPUs or dollars available",
         ),
-        fact(
-            "Cannot be better",
-            counts.pruned,
-            "No better than the plans found even at best, so not simulated",
-        ),
+        fact("Ruled out", counts.pruned, "No better than the plans found even at best, so not simulated"),
         fact("Simulated", counts.simulated, "Step times predicted, and the load run over them"),
         fact("Loads simulated", counts.runs, "With different numbers of replicas, in all"),
     ];

@@ -3,7 +3,7 @@
 use crate::find::DeploymentPlan;
 use crate::serving::run::Spread;
 use crate::study::{Block, Fact, Row, Span};
-use crate::units::{Dollars, Printed, Seconds, cents, count, counted, fixed, judged, percent};
+use crate::units::{Dollars, Printed, Seconds, cents, chance, count, counted, fixed, percent};
 
 /// A link that puts a plan on the form.
 pub(super) fn open(plan: &DeploymentPlan) -> Span {
@@ -19,8 +19,18 @@ pub(super) fn dollars(value: Option<f64>) -> Span {
 pub(super) fn table(name: &str, plans: &[&DeploymentPlan]) -> Block {
     let is_job = plans.iter().any(|plan| plan.job_seconds.is_some());
     let [first, then] = if is_job { ["Job takes", "Job costs"] } else { ["TTFT (P99)", "TPOT (P99)"] };
-    let head =
-        ["Plan", "$/h", "$/M out", first, then, "In limits", "P(limits)", "Headroom", "N+1, $/h", "Compare"];
+    let head = [
+        "Plan",
+        "$/h",
+        "$/M out",
+        first,
+        then,
+        "In limits",
+        "Chance",
+        "Headroom",
+        "With a spare, $/h",
+        "Compare",
+    ];
     let time = |mean: f64, p99: f64| format!("{} ({})", Seconds(mean).print(), Seconds(p99).print());
     let places = |of: fn(&DeploymentPlan) -> Option<f64>| cents(plans.iter().filter_map(|plan| of(plan)));
     let hourly = places(|plan| plan.dollars_per_hour);
@@ -47,7 +57,7 @@ pub(super) fn table(name: &str, plans: &[&DeploymentPlan]) -> Block {
             first,
             then,
             plan.goodput_share.map_or_else(|| DASH.into(), |share| percent(share).to_string()).into(),
-            plan.chance_within_limits.map_or_else(|| DASH.into(), judged).into(),
+            plan.chance_within_limits.map_or_else(|| DASH.into(), chance).into(),
             headroom.unwrap_or_else(|| DASH.into()).into(),
             spare(plan),
             Span { text: plan.name.clone(), link: format!("mark:{}", plan.link) },

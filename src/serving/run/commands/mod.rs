@@ -22,16 +22,20 @@ pub struct Commands {
     pub bench: String,
 }
 
+fn workers(phase: &str, count: u32) -> String {
+    if count == 1 { format!("The {phase} worker") } else { format!("Each of {count} {phase} workers") }
+}
+
 impl Commands {
     pub fn of(setup: &Setup) -> Self {
         let workload = &setup.workload;
         let launch = match &setup.prefill {
             None => launch(setup).0,
             Some(pool) => format!(
-                "{OF_POOLS}# Each of {} prefill workers:\n{}\n# Each of {} decode workers:\n{}",
-                pool.setup.replicas,
+                "{OF_POOLS}# {}:\n{}\n# {}:\n{}",
+                workers("prefill", pool.setup.replicas),
                 launch(&pool.setup).0,
-                setup.replicas,
+                workers("decode", setup.replicas),
                 launch(setup).0,
             ),
         };
