@@ -59,7 +59,11 @@ impl Stated {
         match (self.positive(Fact::Concurrency), rate) {
             (Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
             (None, Some(rate)) => workload.load = Load::Rate(rate),
-            (None, None) => {}
+            (None, None) => {
+                if let Some(sent) = self.sent_at_once().filter(|sent| is_more(*sent, workload.load)) {
+                    workload.load = Load::Burst(whole(sent));
+                }
+            }
         }
         let (prompt, output) = (self.mean(Self::PROMPTS), self.output());
         let own = mean_lengths(workload);
@@ -75,6 +79,11 @@ impl Stated {
         if let Some(output) = output {
             workload.osl = whole(output);
         }
+    }
+
+    /// Requests of a run that states an infinite rate.
+    fn sent_at_once(&self) -> Option<f64> {
+        self.positive(Fact::Requests).filter(|_| self.get(Fact::Rate).is_some_and(f64::is_infinite))
     }
 
     /// Mean tokens per output.
@@ -175,6 +184,17 @@ impl Stated {
                     )
                 })
             }
+        }
+    }
+}
+
+/// Whether a burst of this many requests is another load than this.
+fn is_more(sent: f64, load: Load) -> bool {
+    match load {
+        Load::Concurrency(clients) => sent > f64::from(clients),
+        Load::Rate(_) | Load::ConstantRate(_) => true,
+        Load::Sessions(_) | Load::SessionRate(_) | Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => {
+            false
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::link;
+use crate::config::{Load, link};
 
 /// What `vllm bench serve` and SGLang's bench_serving print.
 const VLLM: &str = include_str!("../../../../tests/data/vllm_report.txt");
@@ -94,6 +94,19 @@ fn a_run_of_another_load_gets_a_warning() {
     assert!(of_default(&rate).1[0].contains("measured at 4 requests per second, configured with 16 clients"));
     assert_eq!(read_in(&rate, "r=4").1, Vec::<String>::new());
     assert!(read_in(&rate, "r=8").1[0].contains("at 4 requests per second, configured with 8"));
+}
+
+#[test]
+fn a_run_of_all_requests_at_once_is_a_burst() {
+    let all = SGLANG.replace("Max request concurrency:                 16\n", "");
+    let load = |fragment: &str| {
+        let (found, _) = runs(&all, &link::decode(fragment).0.scenario);
+        found.first().map(|run| run.workload.load)
+    };
+    assert_eq!(load("c=32"), Some(Load::Burst(320)));
+    assert_eq!(load("r=5"), Some(Load::Burst(320)));
+    assert_eq!(load("on=320"), Some(Load::Offline(320)));
+    assert_eq!(load("c=512"), Some(Load::Concurrency(512)));
 }
 
 #[test]
