@@ -153,7 +153,10 @@ impl<'a> Fields<'a> {
         let Some(list) = self.list(key) else { return Vec::new() };
         // Step 3.5 also lists the layers that draft.
         let drafting = self.get("num_nextn_predict_layers").and_then(Value::as_f64).unwrap_or(0.0);
-        let list = if list.len() == layers + drafting as usize { &list[..layers] } else { list.as_slice() };
+        let list = match list.len().checked_sub(layers) {
+            Some(more) if more == drafting as usize => &list[..layers],
+            _ => list.as_slice(),
+        };
         if list.len() != layers && layers > 0 {
             self.error(format!(
                 "`{key}` has {} entries for {layers} layers: expected one per layer",
