@@ -74,10 +74,20 @@ pageTest("the page says what the native tool says", {}, async ({ page, open }) =
   await settled(page);
   await show(page, "change");
   const rows = await document_(page).locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
-  const plain = native("change").replaceAll("\\", "");
+  const said = native("change").replaceAll("\\", "").split("\n").filter((line) => line.startsWith("| ["));
+  const cells = (line) => line.replace(/^\| | \|$/g, "").replace(/\]\(\S*\)/, "").replace("[", "").split(" | ");
   assert.ok(rows.length > 10);
-  for (const [name, ...cells] of rows) assert.ok(plain.includes(`[${name}](`) && plain.includes(cells.join(" | ")), `${name}: ${cells}`);
+  for (const row of rows) assert.ok(said.map(cells).some((cells) => isSaid(row, cells)), row.join(" | "));
 });
+
+/** Whether two rows say the same. WebAssembly computes the last bits otherwise, so a number may be rounded to the next one. */
+function isSaid(shown, said) {
+  const words = (row) => row.join(" | ").replace(/\d[\d.]*/g, "0");
+  const numbers = (row) => row.join(" | ").match(/\d[\d.]*/g) ?? [];
+  const lastPlace = (number) => 10 ** -(number.split(".")[1]?.length ?? 0);
+  const near = (number, at) => Math.abs(number - numbers(said)[at]) <= 1.001 * lastPlace(number);
+  return shown[0] === said[0] && words(shown) === words(said) && numbers(shown).every(near);
+}
 
 pageTest("a fold stays open as its document is renewed", {}, async ({ page, open }) => {
   await open(link);
