@@ -173,7 +173,7 @@ fn uncited(records: &str) -> String {
     })
 }
 
-/// Each model from its name on: `Catalog::shipped` adds the id again, a tenth of what models take in a download.
+/// Each model from its name on: `Catalog::shipped` adds the id again, a tenth of what models take in a download. Nothing reads the source.
 fn without_ids(models: &str) -> String {
     let from_name = |line: &str| match line.split_once("\",\"name\":") {
         Some((id, rest)) if id.starts_with("{\"id\":\"") => format!("{{\"name\":{rest}"),

@@ -2,7 +2,7 @@
 
     python3 training/published.py target/release/predict
 
-Prints each run's source and predicted over measured figures, then medians of the errors by load. The figures of a row are means or medians,
+Prints each run with its predicted over its measured figures, then medians of the errors by load. The figures of a row are means or medians,
 as `statistic` says. Nothing is fitted here, and no gate depends on it: what a source leaves out (engine version, launch) is as documented.
 """
 

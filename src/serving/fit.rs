@@ -276,12 +276,22 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         return Ok(format!("A memory share of {}, the engine's default, fits.", decimal(memory_share)));
     }
     let now = setup.parallel;
+    // In words, if the layout can run and fits.
+    let layout = |what: String, parallel: Parallelism| {
+        let trial = with(&|trial| trial.parallel = parallel);
+        let nodes = trial.nodes();
+        let joined = nodes == 1 || setup.gpu.network_bandwidth().is_ok();
+        let over = if nodes > 1 { format!(", over {nodes} nodes") } else { String::new() };
+        let found = joined && divides(&setup.model, parallel) && fits(&trial)?;
+        Ok(found.then(|| format!("{what} fits{over}.")))
+    };
+    let wider = |tp: u32| (format!("TP {tp}"), Parallelism { tp, ..now });
     let domain = setup.gpu.link.domain;
-    for tp in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp) {
-        let parallel = Parallelism { tp, ..now };
-        let tried = parallel.gpus() <= domain && divides(&setup.model, parallel);
-        if tried && fits(&with(&|trial| trial.parallel = parallel))? {
-            return Ok(format!("TP {tp} fits."));
+    for (what, parallel) in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp).map(wider) {
+        if parallel.gpus() <= domain
+            && let Some(found) = layout(what, parallel)?
+        {
+            return Ok(found);
         }
     }
     let fits_in = |weights: Dtype| {
@@ -295,13 +305,8 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
     }
     // Pipeline stages exchange little, so they suit several nodes if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > now.pp && pp <= setup.model.layers()) {
-        let trial = with(&|trial| trial.parallel.pp = pp);
-        let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
-        if joined && fits(&trial)? {
-            return Ok(match trial.nodes() {
-                1 => format!("PP {pp} fits."),
-                nodes => format!("PP {pp} fits, over {nodes} nodes."),
-            });
+        if let Some(found) = layout(format!("PP {pp}"), Parallelism { pp, ..now })? {
+            return Ok(found);
         }
     }
     // Checkpoints in four bits lose more, so they come last.
@@ -310,12 +315,9 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
             return Ok(format!("{} weights fit.", weights.name()));
         }
     }
-    for tp in [16, 32].into_iter().filter(|&tp| tp > now.tp) {
-        let parallel = Parallelism { tp, ..now };
-        let trial = with(&|trial| trial.parallel = parallel);
-        let joined = setup.gpu.network_bandwidth().is_ok() && divides(&setup.model, parallel);
-        if joined && fits(&trial)? {
-            return Ok(format!("TP {tp} fits, over {} nodes.", trial.nodes()));
+    for (what, parallel) in [16, 32].into_iter().filter(|&tp| tp > now.tp).map(wider) {
+        if let Some(found) = layout(what, parallel)? {
+            return Ok(found);
         }
     }
     Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."

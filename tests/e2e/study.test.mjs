@@ -40,9 +40,9 @@ async function changed(page, before) {
   await page.waitForFunction((before) => document.querySelector("#study-document").textContent !== before, before);
 }
 
-function native(topic, of = "") {
+function native(topic, of = "", asked = link) {
   const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
-  const given = [link, "--study", topic, "--of", of, "--models", path("models")];
+  const given = [asked, "--study", topic, "--of", of, "--models", path("models")];
   return execFileSync(binary, given, { encoding: "utf8" });
 }
 
@@ -69,25 +69,18 @@ for (const [theme, viewport] of [["light", desktop], ["dark", desktop], ["light"
   });
 }
 
+// With 32 clients a figure lies so close to 1,283.5 that the last bits, which differ in WebAssembly, decide how it is rounded.
+const clear = link.replace("&c=32", "&c=24");
+
 pageTest("the page says what the native tool says", {}, async ({ page, open }) => {
-  await open(link);
+  await open(clear);
   await settled(page);
   await show(page, "change");
   const rows = await document_(page).locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
-  const said = native("change").replaceAll("\\", "").split("\n").filter((line) => line.startsWith("| ["));
-  const cells = (line) => line.replace(/^\| | \|$/g, "").replace(/\]\(\S*\)/, "").replace("[", "").split(" | ");
+  const plain = native("change", "", clear).replaceAll("\\", "");
   assert.ok(rows.length > 10);
-  for (const row of rows) assert.ok(said.map(cells).some((cells) => isSaid(row, cells)), row.join(" | "));
+  for (const [name, ...cells] of rows) assert.ok(plain.includes(`[${name}](`) && plain.includes(cells.join(" | ")), `${name}: ${cells}`);
 });
-
-/** Whether two rows say the same. WebAssembly computes the last bits otherwise, so a number may be rounded to the next one. */
-function isSaid(shown, said) {
-  const words = (row) => row.join(" | ").replace(/\d[\d.]*/g, "0");
-  const numbers = (row) => row.join(" | ").match(/\d[\d.]*/g) ?? [];
-  const lastPlace = (number) => 10 ** -(number.split(".")[1]?.length ?? 0);
-  const near = (number, at) => Math.abs(number - numbers(said)[at]) <= 1.001 * lastPlace(number);
-  return shown[0] === said[0] && words(shown) === words(said) && numbers(shown).every(near);
-}
 
 pageTest("a fold stays open as its document is renewed", {}, async ({ page, open }) => {
   await open(link);

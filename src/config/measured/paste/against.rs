@@ -60,7 +60,7 @@ impl Stated {
             (Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
             (None, Some(rate)) => workload.load = Load::Rate(rate),
             (None, None) => {
-                if let Some(sent) = self.sent_at_once().filter(|sent| is_more(*sent, workload.load)) {
+                if let Some(sent) = self.sent_at_once().filter(|sent| is_other(*sent, workload.load)) {
                     workload.load = Load::Burst(whole(sent));
                 }
             }
@@ -189,13 +189,10 @@ impl Stated {
 }
 
 /// Whether a burst of this many requests is another load than this.
-fn is_more(sent: f64, load: Load) -> bool {
+fn is_other(sent: f64, load: Load) -> bool {
     match load {
         Load::Concurrency(clients) => sent > f64::from(clients),
-        Load::Rate(_) | Load::ConstantRate(_) => true,
-        Load::Sessions(_) | Load::SessionRate(_) | Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => {
-            false
-        }
+        load => load.is_rate() && !load.is_sessions(),
     }
 }
 

@@ -90,10 +90,8 @@ fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
         Some(Value::Array(_)) => (1, fields.marks("moe_layer_freq", layers)),
         _ => (fields.count_or(Limit { key: "moe_layer_freq", ..LAYERS }, 1) as usize, Vec::new()),
     };
-    // Step 3.5, as text.
-    let listed = fields.get("moe_layers_enum").and_then(Value::as_str).map(|numbers| {
-        numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect::<Vec<usize>>()
-    });
+    // Step 3.5.
+    let listed = fields.layers("moe_layers_enum");
     // GLM-5.
     let named =
         fields.per_layer("mlp_layer_types", layers, "dense or sparse", |_, kind| match kind.as_str()? {
@@ -108,7 +106,7 @@ fn sparse(fields: &mut Fields<'_>, layers: usize) -> Vec<bool> {
             && steps.iter().all(|step| (layer + 1).is_multiple_of(*step))
             && !dense.contains(&(layer as f64))
             && last.is_none_or(|last| layer as f64 <= last)
-            && listed.as_ref().is_none_or(|listed| listed.contains(&layer))
+            && (listed.is_empty() || listed.contains(&(layer as f64)))
             && [&marked, &named].into_iter().all(|list| list.get(layer) != Some(&false))
     };
     (0..layers).map(sparse).collect()

@@ -191,8 +191,18 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Layers that a list gives by number.
+    /// Layers that a list gives by number, or a text with commas (Step 3.5).
     pub fn layers(&mut self, key: &str) -> Vec<f64> {
+        if let Some(given @ Value::String(text)) = self.get(key) {
+            let numbers: Result<Vec<u32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+            return numbers.map_or_else(
+                |_| {
+                    self.expected(key, given, "numbers of layers with commas between them");
+                    Vec::new()
+                },
+                |numbers| numbers.into_iter().map(f64::from).collect(),
+            );
+        }
         let list = self.list(key).map(Vec::as_slice).unwrap_or_default();
         self.each(key, list, "the number of a layer", |_, entry| entry.as_f64())
     }
