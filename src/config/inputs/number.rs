@@ -96,16 +96,22 @@ impl Input {
         (!takes).then(|| Issue::error(self.field, self.wanted(&given)).with_given(given))
     }
 
-    /// The number typed into its box: `None` if the box is empty and may be. Spaces, underscores and commas
-    /// between thousands are ignored.
+    /// The number typed into its box: `None` if the box is empty and may be. Spaces, underscores, commas between
+    /// thousands and the number's unit are ignored, and `8k` is 8,000.
     pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
         let Some(number) = &self.number else { return Ok(None) };
-        let digits = ungrouped(text);
+        let text = text.trim_end();
+        let digits = ungrouped(text.strip_suffix(number.unit).unwrap_or(text));
         if digits.is_empty() && number.catalog.is_some() {
             return Ok(None);
         }
         let error = || Issue::error(self.field, self.wanted(text));
-        number.parse(&digits).filter(|value| number.takes(*value)).map(Some).ok_or_else(error)
+        let value = match digits.strip_suffix(['k', 'K']) {
+            Some(thousands) => real(thousands).ok().map(|value| round(value * 1e3)),
+            None => number.parse(&digits),
+        };
+        let value = value.filter(|value| !number.whole || value.fract() == 0.0);
+        value.filter(|value| number.takes(*value)).map(Some).ok_or_else(error)
     }
 
     /// The lengths typed into its box for the prompts of a static batch, as links write them: `128x4,1024`.
@@ -253,7 +259,9 @@ mod tests {
         let isl = Field::Isl.input();
         assert_eq!(isl.typed(" 4 096 "), Ok(Some(4096.0)));
         assert_eq!(isl.typed("4,096"), Ok(Some(4096.0)));
-        for text in ["", "-1", "0", "1.5", "4k", "NaN", "999999999", "99999999999"] {
+        assert_eq!([isl.typed("8k"), isl.typed("1.5 K tokens")], [Ok(Some(8000.0)), Ok(Some(1500.0))]);
+        assert_eq!(Field::SloTtft.input().typed("500ms"), Ok(Some(500.0)));
+        for text in ["", "-1", "0", "1.5", "0.0015k", "k", "500 ms", "NaN", "999999999", "99999999999"] {
             let issue = isl.typed(text).expect_err(text);
             assert!(issue.text.contains("a whole number between 1 and"), "{}", issue.text);
             assert_eq!(issue.text.contains("not"), !text.is_empty(), "{}", issue.text);

@@ -80,6 +80,7 @@ impl State {
             }
             study.sought = fold.into();
         });
+        self.kept().keep();
         ask(self);
     }
 
