@@ -140,7 +140,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
             sequences: vec![Sequences { count: row.batch, new: row.q_len, past }],
             heads: LatentHeads::of(mla, row.heads),
             hidden: *hidden,
-            query_rank: u64::from(mla.query_rank.unwrap_or(0)),
+            query_rank: mla.query_rank.map(u64::from),
             weights,
             kv,
         };

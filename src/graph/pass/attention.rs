@@ -84,7 +84,7 @@ impl Calls<'_> {
                 sequences,
                 heads,
                 hidden: self.hidden,
-                query_rank: u64::from(mla.query_rank.unwrap_or(0)),
+                query_rank: mla.query_rank.map(u64::from),
                 weights: self.formats.attention,
                 kv: self.layout.kv,
             };

@@ -2,6 +2,7 @@
 
 use super::INDEX_SCALE_BYTES;
 use super::{AttendedSpan, BatchedGemm, Form, LatentHeads, attention, block_vector, point, shape};
+use crate::config::catalog::numbers::eager_launches;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure, model};
 use crate::kernels::{CallPoint, Count, Family, Gemm, Kernel, Launch, Phase, Sequences};
 use crate::units::{Bytes, Flops};
@@ -14,8 +15,8 @@ pub struct LatentModule {
     pub heads: LatentHeads,
     /// Width of the residual stream.
     pub hidden: u64,
-    /// Width of the compressed queries (`q_lora_rank`), the same on all ranks.
-    pub query_rank: u64,
+    /// Width of the compressed queries (`q_lora_rank`), the same on all ranks; `None` if queries are projected at once.
+    pub query_rank: Option<u64>,
     /// Weight format of the projections.
     pub weights: Dtype,
     pub kv: Dtype,
@@ -53,7 +54,7 @@ impl Kernel for LatentModule {
     }
 
     fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
-        crate::kernels::launches::constants().latent_block
+        eager_launches::constants().latent_block
     }
 
     fn format(&self) -> Dtype {
@@ -98,7 +99,7 @@ impl Kernel for SparseModule {
     }
 
     fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
-        crate::kernels::launches::constants().sparse_block
+        eager_launches::constants().sparse_block
     }
 
     fn format(&self) -> Dtype {
@@ -182,7 +183,8 @@ pub fn sparse_parts(sparse: &SparseModule, form: Form, gpu: &Gpu) -> Result<Vec<
     let m = span.new as u64;
     let width = indexer.heads * indexer.head_dim;
     // Queries, keys, and a weight per head.
-    for (n, k) in [(width, module.query_rank), (indexer.head_dim + indexer.heads, module.hidden)] {
+    let queries = module.query_rank.unwrap_or(module.hidden);
+    for (n, k) in [(width, queries), (indexer.head_dim + indexer.heads, module.hidden)] {
         let gemm = Gemm { m, n, k, weights: module.weights };
         parts.push(BlockPart { kind: PartKind::Projection, count: gemm.count(gpu)? });
     }
@@ -209,10 +211,13 @@ fn block(
     };
     let attention = attention(heads, span, module.kv, form, gpu)?;
     let attention = BlockPart { kind: PartKind::Attention, count: attention };
-    let mut parts = vec![
-        projection(m, module.query_rank + heads.cached(), module.hidden)?,
-        projection(m, heads.heads * heads.key(), module.query_rank)?,
-    ];
+    let queries = heads.heads * heads.key();
+    let mut parts = match module.query_rank {
+        Some(rank) => {
+            vec![projection(m, rank + heads.cached(), module.hidden)?, projection(m, queries, rank)?]
+        }
+        None => vec![projection(m, queries + heads.cached(), module.hidden)?],
+    };
     match form {
         Form::Expanded => {
             let width = heads.heads * (heads.nope + heads.value);

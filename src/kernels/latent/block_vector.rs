@@ -173,7 +173,7 @@ mod tests {
             sequences,
             heads: HEADS,
             hidden: 7168,
-            query_rank: 1536,
+            query_rank: Some(1536),
             weights,
             kv: Dtype::Fp8,
         }

@@ -209,7 +209,7 @@ mod tests {
             sequences: vec![Sequences { count, new, past }],
             heads: HEADS,
             hidden: 7168,
-            query_rank: 1536,
+            query_rank: Some(1536),
             weights,
             kv: Dtype::Bf16,
         }

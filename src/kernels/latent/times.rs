@@ -86,7 +86,7 @@ impl BlockTimes {
         times.serial = device.micros(kernel.serial_cycles(module.phase, gpu.arch, length));
         times.attention =
             (times.attention_compute + times.softmax).max(times.attention_memory).max(times.serial);
-        let widths = module.hidden + module.query_rank + module.heads.cached();
+        let widths = module.hidden + module.query_rank.unwrap_or(0) + module.heads.cached();
         let elements = widths as f64 + heads * (module.heads.key() + module.heads.value) as f64;
         let elements = batch.tokens * elements * ELEMENT_BYTES;
         times.elements = device.read(elements, device.resident(elements));
