@@ -89,7 +89,7 @@ impl Finisher<'_> {
     /// A step's seconds, and the joules of one GPU per stage.
     fn spent(&self, step: &PlannedStep) -> Option<(f64, f64)> {
         let finished = step.finish(self.setup(), self.efficiencies)?;
-        Some((finished.time.total().0, finished.joules.0))
+        Some((finished.time.total.0, finished.joules.0))
     }
 
     fn pass(&self, step: &PlannedStep, phase: Phase) -> Option<PassReport> {
@@ -118,7 +118,9 @@ impl Finisher<'_> {
         let e2e = ttft + tpot.unwrap_or(Seconds::ZERO) * steps;
         let requests_per_s = offline.requests / e2e.0;
         let of_stages = prefill_joules + mean_over_steps(&joules, steps) * setup.decode_steps();
-        let dynamic = of_stages * f64::from(setup.parallel.gpus_per_stage() * setup.replicas) / e2e.0;
+        let of_replica = prompts_of_one_replica(setup).len() as f64;
+        let busy = (offline.requests / of_replica).min(f64::from(setup.replicas));
+        let dynamic = of_stages * f64::from(setup.parallel.gpus_per_stage()) * busy / e2e.0;
         let output_per_s = requests_per_s * osl;
         let power = Power::of(setup, dynamic, output_per_s, requests_per_s);
         let headline = self.headline(Means {
@@ -129,7 +131,7 @@ impl Finisher<'_> {
             output_per_s,
             total_per_s: requests_per_s * (setup.mean_prompt() + osl),
             sustained: output_per_s,
-            running: prompts_of_one_replica(setup).len() as f64,
+            running: of_replica,
             waiting: 0.0,
             power,
         });

@@ -10,7 +10,7 @@ use super::report::Memory;
 /// The load's demands on one replica's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
-    /// KV cache tokens of all its requests.
+    /// KV cache tokens of all its requests, if every rank holds what the fullest does.
     pub kv_tokens: f64,
     /// Tokens of its largest step.
     pub step_tokens: f64,
@@ -23,10 +23,10 @@ impl Demand {
         let sequence_tokens = setup.longest_sequence() + f64::from(setup.workload.drafts.drafted);
         match setup.workload.load {
             Load::Batch(_) => {
-                let tokens = |prompts: &[u32]| prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
-                let prompts = prompts_of_one_replica(setup);
-                let step_tokens = tokens(&prompts_of_one_rank(setup));
-                let kv_tokens = tokens(&prompts) + prompts.len() as f64 * f64::from(setup.workload.osl);
+                let prompts = prompts_of_one_rank(setup);
+                let step_tokens = prompts.iter().map(|&length| f64::from(length)).sum::<f64>();
+                let outputs = prompts.len() as f64 * f64::from(setup.workload.osl);
+                let kv_tokens = (step_tokens + outputs) * f64::from(setup.parallel.dp);
                 Self { kv_tokens, step_tokens, sequence_tokens }
             }
             _ => {
@@ -73,17 +73,20 @@ pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     let replicas = setup.replicas.max(1) as usize;
     match setup.workload.isl.each() {
         [one] => vec![*one; (size as usize).div_ceil(replicas).max(1)],
-        each => {
-            let of = |replica| each.iter().copied().skip(replica).step_by(replicas).collect::<Vec<_>>();
-            let tokens = |prompts: &Vec<u32>| prompts.iter().copied().map(u64::from).sum::<u64>();
-            (0..replicas.min(each.len())).map(of).max_by_key(tokens).unwrap_or_default()
-        }
+        each => largest_share(each, replicas),
     }
 }
 
 /// Those of its most loaded attention data parallel rank, assigned round-robin.
 pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
-    prompts_of_one_replica(setup).into_iter().step_by(setup.parallel.dp.max(1) as usize).collect()
+    largest_share(&prompts_of_one_replica(setup), setup.parallel.dp.max(1) as usize)
+}
+
+/// The share with the most tokens, of `prompts` assigned round-robin to as many.
+fn largest_share(prompts: &[u32], shares: usize) -> Vec<u32> {
+    let of = |share| prompts.iter().copied().skip(share).step_by(shares).collect::<Vec<_>>();
+    let tokens = |prompts: &Vec<u32>| prompts.iter().copied().map(u64::from).sum::<u64>();
+    (0..shares.min(prompts.len())).map(of).max_by_key(tokens).unwrap_or_default()
 }
 
 /// Mean KV cache tokens held per request: an engine that never evicts reserves the whole sequence, others fill it
@@ -206,7 +209,8 @@ fn batch_verdict(
     if demand.kv_tokens <= memory.kv_tokens {
         return Ok((Some(prompts), Vec::new()));
     }
-    let largest = (memory.kv_tokens * prompts / demand.kv_tokens).floor();
+    let of_rank = prompts_of_one_rank(setup).len() as f64;
+    let largest = (memory.kv_tokens * of_rank / demand.kv_tokens).floor() * f64::from(setup.parallel.dp);
     let text = format!(
         "Does not fit: a batch of {} needs {} of KV cache, but only {} is left. Use at most {} prompts. {}",
         count(prompts),
@@ -221,10 +225,10 @@ fn batch_verdict(
 /// Sequences a rank may run, leaving room for their tokens in a step that also holds prompts.
 fn slots(setup: &Setup) -> u32 {
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks | Batching::InFlight if setup.workload.drafts.drafted > 0 => {
+        Batching::MixedChunks | Batching::InFlight => {
             setup.max_seqs.min(setup.token_budget / setup.tokens_verified())
         }
-        _ => setup.max_seqs,
+        Batching::PrefillFirst => setup.max_seqs,
     }
 }
 
@@ -322,4 +326,26 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
     }
     Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."
         .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog::catalog;
+    use crate::config::check;
+    use crate::config::link::decode;
+
+    #[test]
+    fn the_fullest_rank_counts() {
+        let demand = |link: &str| {
+            let setup = check(&decode(link).0.scenario, catalog()).0.expect("checked");
+            (prompts_of_one_rank(&setup), Demand::of(&setup).kv_tokens)
+        };
+        let of = "m=qwen3-30b-a3b&tp=1&ep=2&dp=2&osl=100";
+        assert_eq!(
+            demand(&format!("{of}&b=4&isl=1000,8000,1000,8000")),
+            (vec![8000, 8000], 2.0 * 2.0 * 8100.0)
+        );
+        assert_eq!(demand(&format!("{of}&b=3&isl=1000")), (vec![1000, 1000], 2.0 * 2.0 * 1100.0));
+    }
 }

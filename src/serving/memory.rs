@@ -96,14 +96,20 @@ fn weights(setup: &Setup) -> Bytes {
     )
 }
 
+/// The drafting layers that a server holds: no more than it drafts tokens with.
+fn drafting_layers(setup: &Setup) -> Option<Blocks> {
+    let count = setup.model.mtp?.min(setup.workload.drafts.drafted);
+    setup.drafting_layer().map(|layer| Blocks { count, ..layer })
+}
+
 /// Bytes per rank of the drafting layers, each with its input projection. They share the model's embedding and
 /// head.
 fn drafting_bytes(setup: &Setup) -> f64 {
-    let (Some(layer), Some(layers)) = (setup.drafting_layer(), setup.model.mtp) else { return 0.0 };
+    let Some(layers) = drafting_layers(setup) else { return 0.0 };
     let hidden = f64::from(setup.model.hidden);
     let formats = setup.formats.of_drafting();
     let joined = 2.0 * hidden * hidden * BF16_BYTES;
-    f64::from(layers.min(setup.workload.drafts.drafted)) * (block_bytes(&layer, setup, &formats) + joined)
+    block_bytes(&layers, setup, &formats) + f64::from(layers.count) * joined
 }
 
 /// Bytes per rank of all layers in a group; KV projections are replicated below one head per rank, and experts are
@@ -176,7 +182,7 @@ pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
         Attention::Mamba(mamba) => recurrent(mamba.state(), mamba.channels(), mamba.taps, setup),
     };
     let per_layer = |blocks: &Blocks| f64::from(blocks.count) * blocks.attention.as_ref().map_or(0.0, of);
-    let drafting = setup.drafting_layer().as_ref().map_or(0.0, per_layer);
+    let drafting = drafting_layers(setup).as_ref().map_or(0.0, per_layer);
     Bytes(
         model.blocks.iter().map(per_layer).sum::<f64>() * fullest_stage(model, setup.parallel.pp) + drafting,
     )
