@@ -4,7 +4,7 @@ use super::shell::Shell;
 use super::{model, sglang, trtllm, vllm};
 use crate::config::{Batching, Load, Setup};
 use crate::serving::run::count::requests_of;
-use crate::units::decimal;
+use crate::units::{decimal, fixed};
 
 /// A gamma shape with practically equal gaps: the client has no constant rate.
 const EQUAL_GAPS: &str = "1000000";
@@ -91,25 +91,28 @@ fn lengths(setup: &Setup, command: Shell, images: u32) -> Shell {
 pub fn offline(setup: &Setup) -> String {
     let workload = &setup.workload;
     let requests = requests_of(setup, workload.load);
-    let (prompt, output) = (setup.mean_prompt().round() as u32, workload.osl);
+    let ends = [1.0 - workload.spread, 1.0 + workload.spread];
+    let prompts = ends.map(|share| (setup.mean_prompt() * share).round());
+    let outputs = ends.map(|share| (f64::from(workload.osl) * share).round());
     let command = match setup.engine.scheduler.batching {
         Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup), 0),
         Batching::PrefillFirst => sglang("python -m sglang.bench_offline_throughput --model-path", setup)
             .flag("--dataset-name", "random")
-            .flag("--random-input-len", prompt)
-            .flag("--random-output-len", output)
-            .flag("--random-range-ratio", decimal(1.0 - workload.spread))
+            // Lengths are drawn between this share of these and these.
+            .flag("--random-input-len", prompts[1])
+            .flag("--random-output-len", outputs[1])
+            .flag("--random-range-ratio", fixed(ends[0] / ends[1], 3))
             .flag("--num-prompts", requests),
         Batching::InFlight => {
             let data = Shell::new(&format!(
                 "trtllm-bench --model {} prepare-dataset --output prompts.json",
                 model(setup)
             ))
-            .flag("token-norm-dist --num-requests", requests)
-            .flag("--input-mean", prompt)
-            .flag("--output-mean", output)
-            .flag("--input-stdev", 0)
-            .flag("--output-stdev", 0);
+            .flag("token-unif-dist --num-requests", requests)
+            .flag("--input-min", prompts[0])
+            .flag("--input-max", prompts[1])
+            .flag("--output-min", outputs[0])
+            .flag("--output-max", outputs[1]);
             let run = trtllm("trtllm-bench --model", setup);
             return format!(
                 "{}\n{} \\\n  throughput --backend pytorch --dataset prompts.json",

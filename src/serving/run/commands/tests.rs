@@ -209,11 +209,23 @@ fn every_kind_of_load_has_its_client() {
     }
     for (engine, flags) in [
         ("vllm", ["vllm bench throughput --model", "--random-input-len 1024", "--max-num-seqs"]),
-        ("sglang", ["sglang.bench_offline_throughput", "--random-range-ratio 1", "--max-running-requests"]),
+        ("sglang", ["sglang.bench_offline_throughput", "--random-range-ratio 1.000", "--max-running-requests"]),
         ("trtllm", ["prepare-dataset", "throughput --backend pytorch", "--num-requests 300"]),
     ] {
         let text = of(Load::Offline(300), engine);
         assert!(flags.iter().all(|flag| text.contains(flag)), "{engine}: {text}");
+    }
+    // Lengths of 819 to 1229, on average 1024.
+    for (engine, flags) in [
+        ("vllm", ["--random-input-len 1024", "--random-range-ratio 0.2"]),
+        ("sglang", ["--random-input-len 1229", "--random-range-ratio 0.667"]),
+        ("trtllm", ["--input-min 819", "--input-max 1229"]),
+    ] {
+        let text = commands(|scenario| {
+            (scenario.engine, scenario.workload.load) = (engine.into(), Load::Offline(300));
+            scenario.workload.spread = 0.2;
+        });
+        assert!(flags.iter().all(|flag| text.bench.contains(flag)), "{engine}: {}", text.bench);
     }
     let prefixes = |load| of(load, "vllm").contains("--enable-prefix-caching");
     assert!(prefixes(Load::Sessions(8)) && !prefixes(Load::Burst(8)));
