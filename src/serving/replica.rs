@@ -4,6 +4,7 @@ use super::report::Memory;
 use super::sim::{self, HostCache, Policy, Preempt};
 use super::table::{Extent, Phases};
 use crate::config::catalog::numbers::graphs::constants;
+use crate::config::catalog::numbers::sglang;
 use crate::config::model::Attention;
 use crate::config::{Batching, HostTime, Setup, Support};
 use crate::units::{GIB, Seconds};
@@ -47,6 +48,8 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         batching,
         ahead: decides_ahead(setup),
         chunked: batching != Batching::InFlight,
+        max_prefill_tokens: (batching == Batching::PrefillFirst)
+            .then(|| sglang::constants().max_prefill_tokens as u32),
         ranks: setup.parallel.dp,
         stages: setup.parallel.pp,
         kv_block: setup.kv_block(),
@@ -59,7 +62,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::InFlight => Preempt::Never,
         },
         cached_share: setup.workload.cached_share,
-        history_cached: setup.workload.turns.history_cached,
+        history_cached: histories(setup),
         host: host_cache(setup, memory),
         drafts: setup.workload.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
@@ -72,6 +75,12 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             (memory.kv_tokens / f64::from(setup.parallel.dp)) as u64,
         )
     }
+}
+
+/// What the prefix cache keeps for a session's next turn, or for a preempted request, if it is on.
+fn histories(setup: &Setup) -> f64 {
+    let of_request = || if setup.keeps_prefixes() { 1.0 } else { 0.0 };
+    setup.workload.session().map_or_else(of_request, |turns| turns.history_cached)
 }
 
 /// Each GPU keeps and reads its own part of the cache, all at the same time, at the published rate of the link.
@@ -156,6 +165,12 @@ mod tests {
     fn graphs_end_at_the_largest_batch() {
         assert_eq!(graph_sizes(1), [1]);
         assert_eq!(graph_sizes(20), [1, 2, 4, 8, 16, 20]);
+    }
+
+    #[test]
+    fn a_preempted_request_finds_its_blocks_if_the_prefix_cache_is_on() {
+        let kept = |link: &str| histories(&check(&decode(link).0.scenario, catalog()).0.expect("checked"));
+        assert_eq!(["c=8", "c=8&pc=0.5", "sn=8&hc=0.3"].map(kept), [0.0, 1.0, 0.3]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::bench::{constants, engine_settings};
 use super::plan::LaunchPlan;
 use super::{Graphs, KvCache, LaunchLayout, LaunchSettings, Origin};
+use crate::config::catalog::numbers;
 use crate::config::command::{Flag, Setting, flags, setting};
 use crate::config::{Drafts, Engine, Version, VersionDefaults, catalog};
 use crate::evidence::cases::{Published, ServedCase};
@@ -95,7 +96,7 @@ fn with_defaults(
         length_range: case.length_range,
         prompt_stretch: 1.0,
         token_budget,
-        max_prefill_tokens: sglang.then(|| constants().sglang_prefill_tokens as u32),
+        max_prefill_tokens: sglang.then(|| numbers::sglang::constants().max_prefill_tokens as u32),
         max_seqs: Some(max_seqs),
         chunked: defaults.chunked,
         receive_interval: 1,

@@ -83,7 +83,7 @@ impl ServedRun {
         let SentRequests { requests, arrivals, .. } = &self.sent;
         let mut outcome = simulate(&self.policy, requests, arrivals, cost, Limits::default())
             .map_err(|error| error.to_string())?;
-        outcome.wait(wait, arrivals.follow_answers());
+        outcome.wait(wait, arrivals.pause());
         let found = metrics(&outcome).ok_or("no request was served")?;
         if let Some(full) = self.sent.full {
             let itl = found.itl.ok_or("no output has a second token")?;

@@ -73,7 +73,8 @@ struct ReplicaOutcome {
     replicas: f64,
 }
 
-/// How a load is simulated: at step times multiplied by these factors, and whether as [`Runner::in_brief`].
+/// How a load is simulated: at step times multiplied by these factors, and whether without what only a run that is
+/// shown needs, its timeline and the intervals between tokens.
 #[derive(Debug, Clone, Copy)]
 struct RunOptions<'a> {
     factors: Factors,
@@ -203,14 +204,6 @@ impl Runner {
         self.table.under(&self.setup.engine.host, self.policy.ahead)
     }
 
-    /// The same without what only a run that is shown needs: its timeline, and intervals between tokens.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    fn in_brief(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        self.simulated_with(setup, load, RunOptions { factors, in_brief: true, steps: &self.steps() })
-    }
-
     fn simulated_with(&self, setup: &Setup, load: Load, options: RunOptions<'_>) -> Result<Run, Issue> {
         let served = self.filled(setup, load, options).map_err(|error| self.issue(load, &error))?;
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
@@ -251,7 +244,7 @@ impl Runner {
             }
         };
         let mut outcome = outcome?;
-        outcome.wait(factors.wait, arrivals.follow_answers());
+        outcome.wait(factors.wait, arrivals.pause());
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
 

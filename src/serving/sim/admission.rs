@@ -4,7 +4,7 @@ use super::decoding::Remaining;
 use super::policy::Preempt;
 use super::rank::Rank;
 use super::request::RequestState;
-use super::sglang::constants as sglang;
+use crate::config::catalog::numbers::sglang::constants as sglang;
 
 /// What the requests chosen so far in one step will need, before any has started.
 #[derive(Debug, Default)]
@@ -40,7 +40,8 @@ impl Claims {
         if self.blocks + blocks > rank.free {
             return false;
         }
-        let fill = f64::from(request.fill - rank.cached(request));
+        // A prefix found in the cache can no longer give way.
+        let fill = f64::from(request.fill);
         let page = f64::from(policy.kv_block);
         let output = reckoned_output(request);
         let alone = rank.running == 0 && self.blocks == 0;

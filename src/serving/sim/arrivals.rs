@@ -31,9 +31,13 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    /// Whether a client's next request waits for its previous answer.
-    pub fn follow_answers(&self) -> bool {
-        matches!(self, Self::Closed { .. } | Self::Ramp { .. })
+    /// Seconds from an answer to its client's next request; `None` if clients do not wait for answers.
+    pub fn pause(&self) -> Option<f64> {
+        match self {
+            Self::Closed { .. } | Self::Ramp { .. } => Some(0.0),
+            Self::Sessions { think_s, begin, .. } => begin.pause().map(|_| *think_s),
+            Self::Times(_) | Self::Rate { .. } | Self::AtOnce => None,
+        }
     }
 }
 

@@ -34,7 +34,6 @@ mod replica;
 mod request;
 mod schedule;
 mod scheduled;
-mod sglang;
 mod system;
 #[cfg(test)]
 mod tests;

@@ -189,16 +189,18 @@ impl Outcome {
         last - first
     }
 
-    /// Multiplies times to first token by `factor`. If the next request waits for an answer (`follow`), everything
-    /// later shifts by the mean delay of answers.
-    pub fn wait(&mut self, factor: f64, follow: bool) {
+    /// Multiplies times to first token by `factor`. If a client's next request follows an answer after a `pause`,
+    /// everything later shifts by the mean delay of answers.
+    pub fn wait(&mut self, factor: f64, pause: Option<f64>) {
         if factor == 1.0 {
             return;
         }
         let all: f64 = self.requests.iter().map(FinishedRequest::e2e).sum();
         let waited: f64 = self.requests.iter().map(FinishedRequest::ttft).sum();
-        let longer = if all > 0.0 { 1.0 + (factor - 1.0) * waited / all } else { 1.0 };
-        let later = if follow { longer } else { 1.0 };
+        let delay = (factor - 1.0) * waited;
+        let longer = if all > 0.0 { 1.0 + delay / all } else { 1.0 };
+        let cycles = pause.map(|pause| all + pause * self.requests.len() as f64);
+        let later = cycles.filter(|cycles| *cycles > 0.0).map_or(1.0, |cycles| 1.0 + delay / cycles);
         // The queue's share of all times stays.
         self.queued *= longer;
         for served in &mut self.requests {

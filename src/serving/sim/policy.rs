@@ -165,12 +165,13 @@ impl Policy {
         tokens.div_ceil(u64::from(self.kv_block.max(1)))
     }
 
-    /// Prompt tokens found in the prefix cache, `kept` blocks of them from earlier turns; the last token is always
-    /// computed.
-    pub(super) fn cached(&self, prompt: u32, kept: u64) -> u32 {
-        let history = (kept as f64 * self.history_cached) as u64 * u64::from(self.kv_block);
-        let history = history.min(u64::from(prompt.saturating_sub(1))) as u32;
-        cached_tokens(prompt, self.cached_share, self.kv_block).max(history)
+    /// Of the `fill` tokens that a request needs in its KV cache to go on, those found in the prefix cache; `kept`
+    /// blocks are from earlier turns, or its own from before a preemption. The last token is always computed.
+    pub(super) fn cached(&self, prompt: u32, fill: u32, kept: u64) -> u32 {
+        let block = u64::from(self.kv_block);
+        let whole = u64::from(fill.saturating_sub(1)) / block;
+        let history = ((kept as f64 * self.history_cached) as u64).min(whole) * block;
+        cached_tokens(prompt, self.cached_share, self.kv_block).max(history as u32)
     }
 
     /// KV cache tokens a lone request needs. The last token is never written, but drafts are.
@@ -246,7 +247,7 @@ impl Policy {
                 let capacity = capacity * u64::from(self.kv_block);
                 return Err(SimError::KvCapacity { request, tokens: whole, capacity });
             }
-            let computed = prompt - self.cached(prompt, 0);
+            let computed = prompt - self.cached(prompt, prompt, 0);
             if !self.chunked && computed > self.token_budget {
                 return Err(SimError::StepBudget { request, tokens: computed, budget: self.token_budget });
             }

@@ -7,7 +7,7 @@ use super::decoding::Remaining;
 use super::policy::Preempt;
 use super::rank::Rank;
 use super::request::RequestState;
-use super::sglang::constants as sglang;
+use crate::config::catalog::numbers::sglang::constants as sglang;
 
 impl Rank<'_> {
     /// Allocates KV blocks for the next token of all decoding sequences, preempting others where they run out.

@@ -129,7 +129,7 @@ impl<'a> Rank<'a> {
     /// Prompt tokens of a waiting request that need not be computed.
     pub fn cached(&self, request: &RequestState) -> u32 {
         let found = request.found.min(request.prompt.saturating_sub(1));
-        self.policy.cached(request.prompt, self.kept(request)).max(found)
+        self.policy.cached(request.prompt, request.fill, self.kept(request)).max(found)
     }
 
     /// Blocks that a waiting request finds of its session's earlier turns.

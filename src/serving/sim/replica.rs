@@ -13,8 +13,8 @@ use super::queue::insert;
 use super::rank::Rank;
 use super::request::RequestState;
 use super::scheduled::Scheduled;
-use super::sglang::constants as sglang;
 use super::{Gaps, SimError, Spent, StepCost};
+use crate::config::catalog::numbers::sglang::constants as sglang;
 use crate::units::{larger, smaller};
 use stream::Stream;
 

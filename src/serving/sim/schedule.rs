@@ -86,7 +86,7 @@ impl Rank<'_> {
         match self.policy.batching {
             // SGLang divides its slots among the micro-batches.
             Batching::PrefillFirst => {
-                let own = slots.div_ceil(self.policy.stages);
+                let own = (slots / self.policy.stages).max(1);
                 free.min(own.saturating_sub(self.micro_batches[micro].running))
             }
             Batching::MixedChunks | Batching::InFlight => free,

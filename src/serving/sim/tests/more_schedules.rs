@@ -158,3 +158,13 @@ fn prefill_and_decode_on_replicas_of_their_own() {
     assert_eq!(firsts(&run(2, FirstToken::Prefill)), [1.0, 1.0, 2.0]);
     assert_eq!(firsts(&run(1, FirstToken::Slot)), [1.5, 2.0, 3.5]);
 }
+
+#[test]
+fn a_turn_never_arrives_before_its_answer_whatever_the_waiting_time() {
+    let begin = Box::new(Arrivals::Closed { clients: 1 });
+    let arrivals = Arrivals::Sessions { turns: 2, think_s: 3.0, begin };
+    let (_, mut outcome) = record(&vllm(8, 4, 64), &[(4, 6), (4, 6)], &arrivals);
+    outcome.wait(2.0, arrivals.pause());
+    let [first, second] = &outcome.requests[..] else { panic!("two turns") };
+    assert!((second.arrival - first.last - 3.0).abs() < 1e-9, "{first:?} {second:?}");
+}

@@ -127,7 +127,7 @@ fn every_policy_serves_all_requests_within_its_rules() {
         if outcome.counts.preemptions == 0 {
             let computed: u64 = requests
                 .iter()
-                .map(|request| u64::from(request.prompt - policy.cached(request.prompt, 0)))
+                .map(|request| u64::from(request.prompt - policy.cached(request.prompt, request.prompt, 0)))
                 .sum();
             assert_eq!(*cost.prompt_tokens.borrow(), computed, "seed {seed}: every prompt is computed once");
         }
