@@ -186,7 +186,7 @@ impl Runner {
         Some(calibrated?.bands)
     }
 
-    /// The calibrated run of a setup under `load`, all of it or as [`Self::in_brief`].
+    /// The calibrated run of a setup under `load`, all of it or in brief.
     pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
         let steps = self.steps();
         let at = |factors| self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps });

@@ -131,8 +131,10 @@ fn observe<E>(
             "a run calibrates only if it fits in memory and is neither a static batch nor disaggregated";
         return Ok(Some(Err(reason.into())));
     };
-    let ideal =
-        || runner(&plan, &Efficiencies::Roofline).and_then(|ideal| ideal.alone(setup.workload.load).ok());
+    let ideal = || {
+        let ideal = runner(&plan, &Efficiencies::Roofline)?;
+        ideal.without_host().alone(setup.workload.load).ok()
+    };
     let known = learned.observed(setup.workload.load, &run.measured, ideal);
     let measuring = Measuring { runner: learned, measured: run.measured };
     Ok(Some(known.map(|known| (known, settles.then(|| Arc::new(measuring))))))
@@ -142,9 +144,25 @@ fn observe<E>(
 pub(super) const IMPOSSIBLE: f64 = 0.95;
 
 impl Runner {
+    /// The same on a host that takes no time, which no hardware limits.
+    fn without_host(mut self) -> Self {
+        let host = &mut self.setup.engine.host;
+        let times = [
+            &mut host.decode_step_us,
+            &mut host.prefill_step_us,
+            &mut host.sequence_us,
+            &mut host.eager_launch_us,
+        ];
+        times.into_iter().for_each(|time| time.0 = Some(0.0));
+        let policy = &mut self.policy;
+        (policy.admission_delay, policy.admission_interval, policy.stream_interval) = (0.0, 0.0, 0.0);
+        self
+    }
+
     /// The run of the physics alone.
     fn alone(&self, load: Load) -> Result<Run, Issue> {
-        self.in_brief(&self.setup, load, Factors::NONE)
+        let options = RunOptions { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
+        self.simulated_with(&self.setup, load, options)
     }
 
     /// Compares what was `measured` under `load` with the physics. `ideal` gives the run at the roofline.

@@ -47,6 +47,8 @@ pub struct Sweep {
     total: usize,
     /// The size input that varies.
     kind: Field,
+    /// The largest load tried beyond the curve.
+    most: f64,
     /// Bounds found with the setup's own start, as on the curve.
     stated: Bracket,
     /// Bounds found by [`Runner::for_trial`]; `None` if the curve starts that way anyway.
@@ -61,11 +63,11 @@ impl Sweep {
     /// Around the load of `runner`'s setup, whose run may be known. Loads sent all at once have no curve.
     pub fn of(runner: &Runner, known: Option<Known>) -> Self {
         let load = runner.setup.workload.load;
+        let turns = runner.setup.workload.session().map(|turns| f64::from(turns.count.max(1)));
+        let most = turns.map_or(f64::INFINITY, |turns| MAX_OF_SESSIONS as f64 / turns);
         let amounts: Vec<f64> = match load {
             Load::Concurrency(clients) | Load::Sessions(clients) => {
-                let turns = runner.setup.workload.session().map_or(1, |turns| u64::from(turns.count));
-                let within = |users: &u32| turns == 1 || u64::from(*users) * turns <= MAX_OF_SESSIONS;
-                clients_around(clients).filter(within).map(f64::from).collect()
+                clients_around(clients).map(f64::from).filter(|users| *users <= most).collect()
             }
             Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => {
                 runner.rates_around(load.amount())
@@ -74,12 +76,14 @@ impl Sweep {
         };
         let points = amounts.into_iter().map(|amount| Load::of(load.size(), amount)).collect();
         let ramped = runner.ramps_clients(load).then(Bracket::default);
-        Self { known, ramped, ..Self::new(points, load.size()) }
+        let most = most.min(f64::from(MOST_CLIENTS));
+        Self { known, ramped, most, ..Self::new(points, load.size()) }
     }
 
     fn new(points: VecDeque<Load>, kind: Field) -> Self {
         let total = points.len();
-        Self { points, total, kind, stated: Bracket::default(), ramped: None, curve: Vec::new(), known: None }
+        let (stated, most) = (Bracket::default(), f64::from(MOST_CLIENTS));
+        Self { points, total, kind, most, stated, ramped: None, curve: Vec::new(), known: None }
     }
 
     /// Runs the next load, if there is one.
@@ -136,8 +140,8 @@ impl Sweep {
             None => {
                 let stated = self.stated.between(self.kind).map(|load| (load, Purpose::Stated));
                 let ramped = || {
-                    self.ramped
-                        .and_then(|ramped| ramped.between(self.kind).or_else(|| ramped.beyond(self.kind)))
+                    let ramped = self.ramped?;
+                    ramped.between(self.kind).or_else(|| ramped.beyond(self.kind, self.most))
                 };
                 stated.or_else(|| ramped().map(|load| (load, Purpose::Ramped)))
             }
@@ -185,10 +189,10 @@ impl Bracket {
         (middle > met).then_some(Load::of(kind, middle))
     }
 
-    /// Twice the largest load, as long as every load met the SLOs.
-    fn beyond(&self, kind: Field) -> Option<Load> {
+    /// Twice the largest load up to `most`, as long as every load met the SLOs.
+    fn beyond(&self, kind: Field, most: f64) -> Option<Load> {
         let more = self.met.filter(|_| self.missed.is_none())? * 2.0;
-        (more <= f64::from(MOST_CLIENTS)).then_some(Load::of(kind, more))
+        (more <= most).then_some(Load::of(kind, more))
     }
 }
 
