@@ -137,7 +137,7 @@ impl Estimate {
 
     /// Seconds of each step, before calibration.
     fn times(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<StepTimes> {
-        let time = |step: &PlannedStep| Some(step.finish(setup, efficiencies)?.time.total().0);
+        let time = |step: &PlannedStep| Some(step.finish(setup, efficiencies)?.time.total.0);
         let mixed = |step: &Option<PlannedStep>| match step {
             Some(step) => time(step).map(Some),
             None => Some(None),

@@ -12,7 +12,6 @@ mod exact;
 mod features;
 mod gemm;
 pub mod latent;
-mod launches;
 mod linear;
 mod measured;
 pub mod moe;

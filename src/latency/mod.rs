@@ -6,4 +6,4 @@ mod step;
 
 pub use kernel::{Ideal, KernelTime, Provenance, Resource};
 pub use power::PowerModel;
-pub use step::{HostWork, StepTime, host_time};
+pub use step::{HostWork, StepTime};

@@ -14,45 +14,26 @@ pub struct HostWork {
     pub ahead: bool,
 }
 
-/// A step's time by part.
+/// A step's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepTime {
-    pub kernels: Seconds,
     /// Host time that kernels do not hide.
     pub host: Seconds,
-    total: Seconds,
+    pub total: Seconds,
 }
 
 impl StepTime {
     /// Kernels alone.
     pub fn of_kernels(kernels: Seconds) -> Self {
-        Self { kernels, host: Seconds::ZERO, total: kernels }
+        Self { host: Seconds::ZERO, total: kernels }
     }
 
     /// With host time. `None` if the engine's record lacks a figure.
+    ///
+    /// * A step with prompt tokens is launched kernel by kernel: only the excess over the kernels' time counts.
+    /// * Each sequence costs host time. With asynchronous scheduling this overlaps with the GPU, so only the excess
+    ///   over the kernels counts; otherwise all of it does.
     pub fn of(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Self> {
-        let parts = HostParts::of(host, work)?;
-        // Not the sum of both: a host-bound step takes exactly the same time whatever its kernels take.
-        let total = parts.hidden.max(kernels) + (parts.constant + parts.exposed);
-        Some(Self { kernels, host: parts.shown(kernels), total })
-    }
-
-    pub fn total(self) -> Seconds {
-        self.total
-    }
-}
-
-/// Host time of a step by whether kernels can hide it.
-struct HostParts {
-    constant: Seconds,
-    /// Only the excess over the kernels counts.
-    hidden: Seconds,
-    /// All of it counts.
-    exposed: Seconds,
-}
-
-impl HostParts {
-    fn of(host: &HostTime, work: HostWork) -> Option<Self> {
         let sequences = Seconds::from_micros(host.sequence_us.0? * work.sequences);
         let (constant, launches) = match work.launches {
             Some(launches) => {
@@ -62,21 +43,11 @@ impl HostParts {
         };
         let (hidden, exposed) =
             if work.ahead { (launches.max(sequences), Seconds::ZERO) } else { (launches, sequences) };
-        Some(Self { constant: Seconds::from_micros(constant), hidden, exposed })
+        let rest = Seconds::from_micros(constant) + exposed;
+        let host = (hidden - kernels).max(Seconds::ZERO) + rest;
+        // Not the sum of host and kernels: a host-bound step takes exactly the same time whatever its kernels take.
+        Some(Self { host, total: hidden.max(kernels) + rest })
     }
-
-    fn shown(&self, kernels: Seconds) -> Seconds {
-        self.constant + ((self.hidden - kernels).max(Seconds::ZERO) + self.exposed)
-    }
-}
-
-/// Host time of a step not hidden by its `kernels`. `None` if the engine's record lacks a figure.
-///
-/// * A step with prompt tokens is launched kernel by kernel: only the excess over the kernels' time counts.
-/// * Each sequence costs host time. With asynchronous scheduling this overlaps with the GPU, so only the excess
-///   over the kernels counts; otherwise all of it does.
-pub fn host_time(host: &HostTime, work: HostWork, kernels: Seconds) -> Option<Seconds> {
-    Some(HostParts::of(host, work)?.shown(kernels))
 }
 
 #[cfg(test)]
@@ -95,7 +66,7 @@ mod tests {
         };
         let work = HostWork { launches: Some(1000.0), sequences: 7.0, ahead: true };
         let total =
-            |micros: f64| StepTime::of(&host, work, Seconds::from_micros(micros)).map(StepTime::total);
+            |micros: f64| StepTime::of(&host, work, Seconds::from_micros(micros)).map(|time| time.total);
         assert!((1..1000).all(|micros| total(f64::from(micros) * 13.7) == total(0.0)));
     }
 
@@ -110,7 +81,7 @@ mod tests {
             ..HostTime::default()
         };
         let micros = |work, kernels| {
-            host_time(&host, work, Seconds::from_micros(kernels)).map(|time| (time.0 * 1e6).round())
+            StepTime::of(&host, work, Seconds::from_micros(kernels)).map(|time| (time.host.0 * 1e6).round())
         };
         let decode = HostWork { launches: None, sequences: 64.0, ahead: true };
         assert_eq!(micros(decode, 5000.0), Some(100.0));

@@ -13,7 +13,7 @@ use super::step::{FinishedStep, PlannedCall, PlannedStep};
 
 /// Reports `step`, timed by `finished`.
 pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, phase: Phase) -> PassReport {
-    let total = finished.time.total();
+    let total = finished.time.total;
     let mut kernels: Vec<KernelLine> = Vec::new();
     for (planned, time) in step.calls.iter().zip(&finished.times) {
         let launches = planned.call.count;
@@ -83,7 +83,7 @@ fn in_l2(setup: &Setup, count: &Count) -> Seconds {
 /// Pipeline stages work in turn, and idle otherwise.
 fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
     let idle = PowerModel::of(setup).ok()?.idle;
-    Some(idle + Watts(finished.joules.0 / finished.time.total().0 / f64::from(setup.parallel.pp)))
+    Some(idle + Watts(finished.joules.0 / finished.time.total.0 / f64::from(setup.parallel.pp)))
 }
 
 /// FLOP per compulsory byte; `None` if nothing is multiplied or moved.

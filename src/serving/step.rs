@@ -139,7 +139,7 @@ impl PlannedStep {
             }
         };
         let room = draw.map_or(Watts::ZERO, |draw| draw.room());
-        Some(FinishedStep { times, time, joules: joules.min(Joules(room.0 * time.total().0)) })
+        Some(FinishedStep { times, time, joules: joules.min(Joules(room.0 * time.total.0)) })
     }
 }
 

@@ -60,7 +60,7 @@ pub fn of(collective: &Collective, gpu: &Gpu) -> Option<AcrossNodes> {
         Collective::AllToAll { ranks, bytes } => {
             let (own, nodes) = spread(ranks)?;
             // The fraction of each GPU's parts that stays in its node.
-            let stays = f64::from(own) / f64::from(own * nodes);
+            let stays = 1.0 / f64::from(nodes);
             let inside = Collective::AllToAll { ranks: own, bytes: bytes * stays };
             AcrossNodes { inside: vec![inside], sent: bytes * (1.0 - stays), steps: 1 }
         }

@@ -3,7 +3,7 @@
 //! The GEMM model learned from NVIDIA GPUs, where loads and multiplication overlap. GEMMs on MI300X, MI355X and Arc Pro B60 are closer
 //! to the sum of both, plus a pipeline that fills along the depth:
 //!
-//! `t = launch + a * bytes / bandwidth + b * FLOP / (sustained clock * peak) + c * k`
+//! `t = launch + a * bytes / bandwidth + b * FLOP / (sustained clock * peak) + c * k / 1000`
 //!
 //! `training/closed.py` fits one set of constants per architecture and format. AMD's describe the fastest kernel for
 //! each shape, without activation quantisation: the kernel that an engine launches may take longer.

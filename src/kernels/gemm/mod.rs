@@ -6,7 +6,8 @@ mod vector;
 pub use vector::FAMILY;
 
 use super::reference::{self, Record};
-use super::{CallPoint, Count, Family, Kernel, Launch, Schedule, launches};
+use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+use crate::config::catalog::numbers::eager_launches;
 use crate::config::kernels::KernelId;
 use crate::config::{Arch, Dtype, Engine, Gpu, MissingFigure};
 use crate::kernels::ACTIVATION_BYTES;
@@ -45,7 +46,7 @@ impl Kernel for Gemm {
             Some(kernel) if kernel.by_flashinfer(gpu.arch) => engine.host.launches.flashinfer_product,
             _ => None,
         };
-        own.unwrap_or(launches::constants().quantised_product)
+        own.unwrap_or(eager_launches::constants().quantised_product)
     }
 
     fn format(&self) -> Dtype {

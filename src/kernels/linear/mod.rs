@@ -8,6 +8,7 @@ pub use vector::FAMILY;
 
 use super::sequences::{first_group, lengths, number, tokens};
 use super::{CallPoint, Count, Family, Kernel, Launch, Phase, Sequences};
+use crate::config::catalog::numbers::eager_launches;
 pub(super) use crate::config::catalog::numbers::linear::constants;
 use crate::config::kernels::LinearKernel;
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
@@ -132,7 +133,7 @@ impl Kernel for DeltaRule {
     }
 
     fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
-        crate::kernels::launches::constants().delta_rule
+        eager_launches::constants().delta_rule
     }
 
     fn shape(&self) -> String {
@@ -188,7 +189,7 @@ impl Kernel for Scan {
     }
 
     fn launches(&self, _: &Gpu, _: &Engine) -> f64 {
-        crate::kernels::launches::constants().scan
+        eager_launches::constants().scan
     }
 
     fn shape(&self) -> String {

@@ -10,7 +10,8 @@ mod vector;
 pub use routing::{ExpertLoad, Pool, Routing};
 pub use vector::FAMILY;
 
-use super::{CallPoint, Count, Family, Kernel, Launch, Schedule, launches};
+use super::{CallPoint, Count, Family, Kernel, Launch, Schedule};
+use crate::config::catalog::numbers::eager_launches;
 pub(super) use crate::config::catalog::numbers::moe::constants;
 use crate::config::kernels::{ExpertCode, ExpertKernel, UntunedExperts};
 use crate::config::{Dtype, Engine, Gpu, MissingFigure};
@@ -95,7 +96,7 @@ impl Kernel for Moe {
             Some(ExpertCode::OpenAiTriton) => own.openai_experts,
             _ => None,
         };
-        own.unwrap_or(launches::constants().experts)
+        own.unwrap_or(eager_launches::constants().experts)
     }
 
     fn format(&self) -> Dtype {

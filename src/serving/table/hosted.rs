@@ -7,7 +7,7 @@ use super::grid::Near;
 use super::{RankMaximum, StepTable, Work};
 use crate::calibration::Factors;
 use crate::config::HostTime;
-use crate::latency::{HostWork, host_time};
+use crate::latency::{HostWork, StepTime};
 use crate::serving::sim::{RankStep, Spent, StepCost};
 use crate::units::{Seconds, smaller};
 
@@ -143,8 +143,7 @@ impl<'a> Hosted<'a> {
             sequences: all.sequences,
             ahead: self.ahead && !(prefill && self.table.waits),
         };
-        let host = host_time(self.host, work, kernels)?;
-        Some((kernels + host, joules))
+        Some((StepTime::of(self.host, work, kernels)?.total, joules))
     }
 }
 
