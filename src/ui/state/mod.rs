@@ -113,7 +113,7 @@ impl State {
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
             lost_trace: RwSignal::new(traced),
-            study: RwSignal::new(OpenStudy { panel, ..OpenStudy::default() }),
+            study: RwSignal::new(OpenStudy::in_panel(panel)),
             suggestion_timer: StoredValue::new_local(None),
             pointed: RwSignal::new(String::new()),
             search: RwSignal::new(String::new()),
