@@ -1,7 +1,7 @@
 //! The content of the page's form: a scenario, and text that is not a valid number yet.
 
 use super::stops::round;
-use super::{FormGroup, Input};
+use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
 use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
@@ -173,6 +173,21 @@ impl Form {
             let note = format!("{} was reset: `{text}` no longer applies", of.input().label);
             self.issues.push(Issue::note(field, note));
         }
+    }
+
+    /// Takes over what a pasted text says about the model, how it is served and its load. Text typed for a number that
+    /// this leaves as it is stays.
+    pub fn take(&mut self, mut of: Scenario) {
+        let changes = |input: &&Input| {
+            input.number.is_some_and(|number| (number.read)(&of) != (number.read)(self.scenario()))
+        };
+        let changed: Vec<Field> = INPUTS.iter().filter(changes).map(|input| input.field).collect();
+        changed.into_iter().for_each(|field| self.forget(field));
+        if of.workload.load != self.scenario().workload.load {
+            self.choose(Field::Load, |scenario| scenario.workload.clone_from(&of.workload));
+            of.workload.clone_from(&self.scenario().workload);
+        }
+        self.choose(Field::Model, |scenario| *scenario = of);
     }
 
     /// Formats that the GPU before ruled out come back if this one has them.

@@ -83,72 +83,29 @@ pub fn receive(state: State, read: Read) {
         // Its issues were about the previous load.
         state.found(Field::Measured, Vec::new());
     }
-    state.choose(field.id(), |form| {
-        let histogram = of.workload.histogram.clone();
-        use Field::{
-            Accepted, Burstiness, CachedShare, Dp, Drafted, Ep, Gpus, HostCache, Isl, LogSpread, MaxSeqs,
-            MemoryShare, Osl, Pp, Rate, Requests, Spread, TokenBudget, Tp,
-        };
-        let numbers: &[Field] = match field {
-            Field::Trace if histogram.is_empty() => &[Spread, LogSpread, Burstiness, Isl, Osl, Rate],
-            Field::Trace => &[Spread, LogSpread],
-            Field::Model => &[
-                Tp,
-                Pp,
-                Dp,
-                Ep,
-                Gpus,
-                TokenBudget,
-                MaxSeqs,
-                MemoryShare,
-                Drafted,
-                Accepted,
-                HostCache,
-                Isl,
-                Osl,
-                Spread,
-                CachedShare,
-                Requests,
-            ],
-            _ => &[],
-        };
-        let of_model = field == Field::Model;
-        // What a manifest states about its nodes, and a benchmark about its load.
-        if of_model && of.gpu != form.scenario().gpu {
-            form.choose(Field::Gpu, |scenario| {
-                (scenario.gpu, scenario.spec) = (of.gpu.clone(), of.spec.clone())
-            });
-        }
-        if of_model && of.workload.load != form.scenario().workload.load {
-            form.choose(Field::Load, |scenario| scenario.workload.load = of.workload.load);
-        }
-        for &number_field in numbers {
-            let Some(number) = number_field.input().number else { continue };
-            match (number.read)(&of) {
-                // Only a command sets these; typed text is kept.
-                value if of_model && value == (number.read)(form.scenario()) => {}
-                Some(value) => form.set(number_field, value),
-                None if of_model => form.type_text(number_field.input(), String::new()),
-                None => {}
-            }
-        }
-        if field == Field::Measured {
+    state.choose(field.id(), |form| match field {
+        Field::Model => form.take(of),
+        Field::Measured => {
             form.calibrate_on((!runs.is_empty()).then_some(runs));
+            form.choose(field, |scenario| scenario.measured = of.measured);
         }
-        let taken = if field == Field::Trace { Field::Histogram } else { field };
-        form.choose(taken, |scenario| match field {
-            Field::Model => {
-                (scenario.model, scenario.weights) = (of.model, of.weights);
-                (scenario.engine, scenario.kv) = (of.engine, of.kv);
+        _ => {
+            use Field::{Burstiness, Isl, LogSpread, Osl, Rate, Spread};
+            let histogram = of.workload.histogram.clone();
+            // A histogram has neither means nor times.
+            let numbers = [Spread, LogSpread, Burstiness, Isl, Osl, Rate];
+            for &number in if histogram.is_empty() { &numbers[..] } else { &numbers[..2] } {
+                if let Some(value) = number.input().number.and_then(|number| (number.read)(&of)) {
+                    form.set(number, value);
+                }
             }
-            Field::Measured => scenario.measured = of.measured,
-            _ => {
+            form.choose(Field::Histogram, |scenario| {
                 scenario.workload.shape = None;
                 if !histogram.is_empty() {
                     scenario.workload.histogram = histogram;
                 }
-            }
-        });
+            });
+        }
     });
 }
 

@@ -200,3 +200,36 @@ fn formats_that_a_gpu_rules_out_come_back_with_a_gpu_that_has_them() {
     choose(&mut form, "h200-sxm");
     assert_eq!(formats(&form), (Some(Dtype::Bf16), Dtype::Bf16));
 }
+
+#[test]
+fn a_pasted_command_sets_everything_it_states_and_keeps_other_typed_text() {
+    let pasted = |address: &str, command: &str| {
+        let mut form = Form::from_link(address);
+        form.type_text(Field::Price.input(), "abc".into());
+        let (read, _) = crate::config::command::read(command, form.scenario()).expect("a command");
+        form.take(read.expect("a scenario"));
+        assert_eq!(form.text(Field::Price.input()), "abc");
+        form.link()
+    };
+    let serve = "vllm serve Qwen/Qwen3-8B";
+    let off = format!("{serve} --no-enable-prefix-caching");
+    assert_eq!(pasted("v=1&sn=8", &off), "v=1&m=qwen3-8b&sn=8&hc=0");
+    assert_eq!(pasted("v=1&pw=2&ptp=2&tp=4", serve), "v=1&m=qwen3-8b");
+    assert_eq!(
+        pasted("v=1&b=2&isl=100,200&sh=sharegpt&vs=v~1~tp~2", serve),
+        "v=1&m=qwen3-8b&isl=100,200&sh=sharegpt&b=2&vs=v~1~tp~2"
+    );
+    let bench = |flags: &str| format!("{serve} &\nvllm bench serve --dataset-name random {flags}");
+    let bursty = bench("--request-rate 4 --burstiness 0.5");
+    assert_eq!(pasted("v=1&c=8", &bursty), "v=1&m=qwen3-8b&r=4&bu=0.5");
+    assert_eq!(pasted("v=1&b=2&isl=100,200", &bench("--max-concurrency 4")), "v=1&m=qwen3-8b&isl=150&c=4");
+}
+
+#[test]
+fn a_number_that_a_pasted_command_changes_replaces_what_was_typed() {
+    let mut form = Form::from_link("v=1&tp=2");
+    form.type_text(Field::Tp.input(), "abc".into());
+    let (read, _) = crate::config::command::read("vllm serve Qwen/Qwen3-8B -tp 4", form.scenario()).unwrap();
+    form.take(read.expect("a scenario"));
+    assert_eq!((form.link().as_str(), form.has_bad_draft()), ("v=1&m=qwen3-8b&tp=4", false));
+}
