@@ -59,18 +59,13 @@ impl OtherSettings {
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (mut clients, mut rate, mut prompts, mut prefix) = (None, None, None, 0);
+        let (mut prompt, mut output) = (None, None);
         let (given, others) = of_words(&words);
         let workload = &mut scenario.workload;
         for flag in &given {
             match flag.name.as_str() {
-                "random_input_len" | "input_len" => {
-                    if let Some(length) = self.whole(Field::Isl, flag) {
-                        workload.isl = Lengths::Fixed(length);
-                    }
-                }
-                "random_output_len" | "output_len" => {
-                    workload.osl = self.whole(Field::Osl, flag).unwrap_or(workload.osl);
-                }
+                "random_input_len" | "input_len" => prompt = self.whole(Field::Isl, flag),
+                "random_output_len" | "output_len" => output = self.whole(Field::Osl, flag),
                 "random_prefix_len" => prefix = self.whole(Field::Isl, flag).unwrap_or(0),
                 "random_range_ratio" if flag.number().is_some() => {
                     workload.spread = flag.number().unwrap_or(0.0)
@@ -87,6 +82,12 @@ impl OtherSettings {
             }
         }
         self.unknown.extend(others.into_iter().map(str::to_owned));
+        if prompt.is_some() || output.is_some() {
+            // A histogram or shape was of the lengths before.
+            workload.shape = None;
+            workload.set_mean_prompt(prompt.map(f64::from));
+            workload.set_mean_output(output.map(f64::from));
+        }
         if let (1.., Lengths::Fixed(own)) = (prefix, &workload.isl) {
             let all = own.saturating_add(prefix);
             (workload.cached_share, workload.isl) = (f64::from(prefix) / f64::from(all), Lengths::Fixed(all));

@@ -184,6 +184,19 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
 }
 
 #[test]
+fn the_lengths_of_a_benchmark_replace_a_distribution() {
+    let text = "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --dataset-name random --random-input-len 2000 \
+                --max-concurrency 32";
+    for (base, own) in
+        [("hl=512-64,2048-256", "&osl=160"), ("sh=sharegpt&osl=300", "&osl=300"), ("b=2&isl=100,200", "")]
+    {
+        let (scenario, _) = read(text, &link::decode(base).0.scenario).expect("a command");
+        let link = link::encode(&scenario.expect("a scenario"));
+        assert_eq!(link, format!("v=1&m=qwen3-8b&isl=2000{own}&c=32"), "{base}");
+    }
+}
+
+#[test]
 fn a_prefix_cache_that_finds_nothing_is_said_to_be_off() {
     let notes = |link: &str| {
         let (form, _) = link::decode(link);
