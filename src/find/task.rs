@@ -172,7 +172,7 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
         Err(issues) => return Screened::Refused { gpu, issue: error(issues) },
     };
     if let Some(lacks) = lacks {
-        let name = words::name(&setup, 1);
+        let name = words::name(request, &scenario, &setup, 1);
         let mut text = format!("does not fit: {name} lacks {} on each GPU", lacks.print());
         if request.stays_within(&setup) {
             text += ". Pipelines over several nodes were not tried, since network communication was not measured: \

@@ -1,13 +1,25 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
+use super::Request;
 use super::plan::{BrokenLimit, Found, share};
 use super::ranking_cost::RankingCost;
-use crate::config::{Field, Load, Setup, Slos};
+use crate::config::{Field, Load, Scenario, Setup, Slos};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
 
-/// `3 × B200, NVFP4, vLLM, TP 1`.
-pub fn name(setup: &Setup, replicas: u32) -> String {
+/// Inputs that a request may vary and that are not part of every name.
+const OTHERS: [Field; 7] = [
+    Field::Kv,
+    Field::TokenBudget,
+    Field::MaxSeqs,
+    Field::MemoryShare,
+    Field::CachedShare,
+    Field::HistoryCached,
+    Field::Accepted,
+];
+
+/// `3 × B200, NVFP4, vLLM, TP 1`, and other inputs of which the request tries several values.
+pub fn name(request: &Request, scenario: &Scenario, setup: &Setup, replicas: u32) -> String {
     let own = setup.parallel.gpus() * replicas;
     let first = setup.prefill.as_ref().map(|pool| &pool.setup);
     let gpus = match first {
@@ -28,6 +40,15 @@ pub fn name(setup: &Setup, replicas: u32) -> String {
     let (drafted, host) = (setup.workload.drafts.drafted, setup.computing().host_gib());
     parts.extend((drafted > 0).then(|| format!("{drafted} drafted")));
     parts.extend((host > 0.0).then(|| format!("{} GiB host cache", count(host))));
+    let several = |field: &Field| request.values(*field).is_some_and(|values| values.len() > 1);
+    parts.extend(OTHERS.into_iter().filter(several).filter_map(|field| {
+        let input = field.input();
+        let value = match &input.number {
+            Some(number) => number.print((number.read)(scenario)?),
+            None => setup.kv.name().to_owned(),
+        };
+        Some(format!("{} {value}", input.label))
+    }));
     parts.join(", ")
 }
 

@@ -149,3 +149,21 @@ fn the_token_budget_leaves_room_beside_whole_prompts() {
     assert_eq!(budget(r#", "token_budget": 12000"#), (Some(12_000), false));
     assert_eq!(budget(r#", "vary": {"token_budget": [12000]}"#), (Some(12_000), false));
 }
+
+#[test]
+fn plans_that_differ_in_any_varied_input_have_different_names() {
+    let names = |vary: &str| {
+        let text = format!(r#""rate": 8, "slo_tpot": 60, "gpu": "h100-sxm", "tp": 1, "vary": {vary}"#);
+        let mut names: Vec<String> = plan(&small(&text)).plans.into_iter().map(|plan| plan.name).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert!(all == names.len() && all > 1, "{vary}: {names:?}");
+        names
+    };
+    let formats = names(r#"{"kv": ["bf16", "fp8"]}"#);
+    assert!(formats.iter().any(|name| name.ends_with(", KV cache FP8")), "{formats:?}");
+    let settings =
+        names(r#"{"max_seqs": [64, 256], "token_budget": [2048, 8192], "cached_share": [0, 0.5]}"#);
+    assert!(settings.iter().any(|name| name.contains("Max sequences 64, ")), "{settings:?}");
+}

@@ -98,12 +98,12 @@ fn span(span: Span) -> AnyView {
 /// A checkbox that marks a plan for comparison.
 fn mark(name: String, plan: String) -> AnyView {
     let state = State::get();
-    let own = plan.clone();
+    let (id, own) = (format!("mark-{plan}"), plan.clone());
     let on = Signal::derive(move || state.plans.with(|plans| plans.is_marked(&own)));
     let fixed = Signal::derive(move || state.plans.with(Finding::is_full) && !on.get());
     let changed = Box::new(move || state.plans.update(|plans| plans.toggle(&plan)));
     let text = format!("Compare {name}");
-    Tick { id: format!("mark-{name}"), text, on, fixed, changed }.view()
+    Tick { id, text, on, fixed, changed }.view()
 }
 
 /// The first cell of each row names it.
