@@ -145,9 +145,12 @@ fn begin(state: State) {
     let of = state.form.with_untracked(Form::link);
     let Some(id) = study::next_id(state) else { return };
     state.plans.update(|plans| {
+        // Only another request has other plans.
+        if plans.of != of {
+            plans.marked.clear();
+        }
         (plans.id, plans.of) = (id, of);
         plans.progress = Progress::Running;
-        plans.marked.clear();
         (plans.studied.done, plans.studied.total) = (0, 0);
     });
     study::ask_worker(state, id, Topic::Plans, String::new());
