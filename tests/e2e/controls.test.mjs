@@ -179,7 +179,10 @@ pageTest("a fold says what is set in it, and opens where something is wrong", {}
 pageTest("a typical workload is one press", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-32b&tp=4");
   await settled(page);
+  await page.getByTestId("osl").fill("abc");
+  await issue(page, "osl");
   await page.getByTestId("preset-agents").click();
+  assert.equal(await page.getByTestId("osl").inputValue(), "182");
   await fragmentHolds(page, { isl: "8596", osl: "182", pc: "0.59" });
   await page.getByTestId("preset-batch").click();
   await fragmentHolds(page, { isl: undefined, osl: "128", pc: undefined, on: "1000" });

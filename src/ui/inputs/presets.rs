@@ -2,22 +2,20 @@
 
 use leptos::prelude::*;
 
+use crate::config::Field;
 use crate::config::catalog::WORKLOADS;
-use crate::config::{Field, Lengths, Load};
 use crate::ui::state::State;
 
 pub fn presets(state: State) -> AnyView {
     let button = |&(id, name, isl, osl, cached, prompts): &(_, _, _, _, _, _)| {
         let choose = move |_| {
-            let change = |workload: &mut crate::config::Workload| {
-                workload.leave_histogram();
-                (workload.isl, workload.osl, workload.cached_share) = (Lengths::Fixed(isl), osl, cached);
-                if prompts > 0 {
-                    workload.load = Load::Offline(prompts);
-                }
-            };
             state.choose("preset", |form| {
-                form.choose(Field::Isl, |scenario| change(&mut scenario.workload));
+                form.set(Field::Isl, f64::from(isl));
+                form.set(Field::Osl, f64::from(osl));
+                form.set(Field::CachedShare, cached);
+                if prompts > 0 {
+                    form.set(Field::Offline, f64::from(prompts));
+                }
             });
         };
         view! {
