@@ -11,7 +11,7 @@ use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
 use super::protocol::{FromWorker, PredictionRequest, StudyRequest, Text, ToWorker, VERSION, pack, unpack};
 
-/// Delay after which the page says that the models are late; it keeps waiting.
+/// Delay after which models that are still missing are late.
 const LATE_AFTER_MS: u32 = 15_000;
 
 /// Absolute URLs of the worker's files.
@@ -27,7 +27,7 @@ pub struct Files {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     Message(FromWorker),
-    /// Still no models; they may come.
+    /// The models should have loaded; if they have not, they still may.
     Late,
     /// It does not run, or has ended.
     Ended(String),
@@ -85,14 +85,7 @@ impl Client {
         };
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        let late = {
-            let session = session.clone();
-            Timeout::new(LATE_AFTER_MS, move || {
-                if !session.borrow().settled {
-                    on_event(Event::Late);
-                }
-            })
-        };
+        let late = Timeout::new(LATE_AFTER_MS, move || on_event(Event::Late));
         Ok(Self { worker, session, _on_message: on_message, _on_error: on_error, _late: late })
     }
 

@@ -168,7 +168,11 @@ fn start_worker(state: State) {
 
 fn receive(state: State, event: Event) {
     match event {
-        Event::Late => state.worker.set(WorkerStatus::Late),
+        // A worker that has ended will never load them.
+        Event::Late if state.worker.get_untracked() == WorkerStatus::Starting => {
+            state.worker.set(WorkerStatus::Late);
+        }
+        Event::Late => {}
         Event::Ended(reason) => end(state, reason),
         Event::Message(message) => match message {
             // Handled by the client.
