@@ -12,7 +12,7 @@ use crate::study::{Document, Topic};
 
 /// Incremented on every change of the messages: page and worker files are cached separately, and may differ in age
 /// after a deploy.
-pub const VERSION: u32 = 13;
+pub const VERSION: u32 = 14;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -217,6 +217,8 @@ pub struct KernelRow {
     /// Of the step's time, 0..1, and as text.
     pub share: f64,
     pub percent: String,
+    /// The colour class of its limit.
+    pub class: String,
     /// Limit, efficiency, launches, FLOP, bytes, intensity, provenance, part, shape.
     pub cells: Vec<String>,
     /// The provenance explained.

@@ -94,7 +94,7 @@ fn rows(kernels: &[KernelRow]) -> AnyView {
 
 /// Name, time and share, then columns for kernels only.
 fn row(kernel: KernelRow) -> AnyView {
-    let KernelRow { id, name, fold, time, share, percent, cells, help } = kernel;
+    let KernelRow { id, name, fold, time, share, percent, class: colour, cells, help } = kernel;
     let class = if cells.is_empty() { "plain" } else { "" };
     let row = (!fold.is_empty()).then(|| format!("{ROW}{fold}"));
     let width = fixed(share.clamp(0.0, 1.0) * 100.0, 1) + "%";
@@ -109,7 +109,7 @@ fn row(kernel: KernelRow) -> AnyView {
     let cells = cells.into_iter().zip(&COLUMNS[3..]).map(|(text, (column, _, number))| {
         let title = (*column == "Source").then(|| help.clone());
         let swatch = (*column == "Bound by").then(|| {
-            view! { <i class=format!("swatch {}", resource(&text)) aria-hidden="true"></i> }
+            view! { <i class=format!("swatch {colour}") aria-hidden="true"></i> }
         });
         view! { <td class=if *number { "n" } else { "" } title=title>{swatch}{text}</td> }
     });
@@ -125,14 +125,4 @@ fn row(kernel: KernelRow) -> AnyView {
         </tr>
     }
     .into_any()
-}
-
-/// The colour of a resource.
-fn resource(name: &str) -> &'static str {
-    match name {
-        "Compute" => "resource-compute",
-        "Memory" => "resource-memory",
-        "Links" => "resource-links",
-        _ => "resource-host",
-    }
 }

@@ -48,6 +48,7 @@ fn times(pass: &PassReport) -> Vec<Part> {
 fn rows(pass: &PassReport) -> Vec<KernelRow> {
     let row = |(index, kernel): (usize, &KernelLine)| KernelRow {
         fold: pass.kernel_id(index),
+        class: words::colour(kernel.limit).into(),
         cells: cells(kernel),
         help: words::provenance_help(kernel.provenance).into(),
         ..plain(kernel.name, kernel.name, kernel.total(), kernel.share)
