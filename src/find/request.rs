@@ -8,7 +8,7 @@ use super::ranking_cost::RankedBy;
 use super::{prices, varied};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
-use crate::config::link::{BY_GPU, Find, Link, VARIES, repeated, ungrouped, unknown_name};
+use crate::config::link::{BY_GPU, Find, Link, VARIES, real, repeated, ungrouped, unknown_name};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, Start, Workload, check, excerpt, json};
 use crate::units::counted;
@@ -184,7 +184,7 @@ pub(super) fn stated(link: &Link) -> Map<String, Value> {
 
 /// A number if the text parses as one, otherwise the text itself.
 pub(super) fn number(text: &str) -> Value {
-    match ungrouped(text).parse::<f64>() {
+    match real(&ungrouped(text)) {
         Ok(number) if number.fract() == 0.0 => Value::from(number as i64),
         Ok(number) => Value::from(number),
         Err(_) => Value::from(text),

@@ -1,7 +1,7 @@
 //! Searches that a link asks for.
 
-use rooflight::config::Field;
 use rooflight::config::link::Link;
+use rooflight::config::{Field, Issue};
 use rooflight::find::Question;
 
 use super::{capacity, finish, roofline, small};
@@ -109,5 +109,15 @@ fn issues_of_a_links_search_are_on_the_boxes_of_the_page_and_name_them() {
             !said.contains('_') && !said.contains(&format!("`{}`", field.id())) && !said.contains('"'),
             "{find}: {said}"
         );
+    }
+}
+
+#[test]
+fn a_budget_that_is_no_number_is_refused_not_dropped() {
+    for text in ["nan", "inf", "1e400"] {
+        let link = format!("v=1&r=1&sp=30&f=budget_dollars~{text}");
+        let (request, _, issues) = Question::from_link(&Link::read(&link).0.expect("a link"));
+        let says = |issue: &Issue| issue.field == Field::BudgetDollars && issue.text.contains(text);
+        assert!(request.is_none() && issues.iter().any(says), "{link}: {issues:?}");
     }
 }
