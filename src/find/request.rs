@@ -77,7 +77,13 @@ impl Request {
             taken(Field::Vary).map_or_else(Varied::default, |value| varied::read(&value, &mut issues));
         object.retain(|name, _| {
             let is_known = inputs::by_name(name).is_some();
-            issues.extend((!is_known).then(|| unknown_name(name, &OWN)));
+            issues.extend((!is_known).then(|| match name == Field::Day.id() {
+                // Read before, where it is answered.
+                true => {
+                    Issue::error(Field::Day, "a `day` takes several searches, and this is one: give a `rate`")
+                }
+                false => unknown_name(name, &OWN),
+            }));
             is_known
         });
         fleet.bought = varied

@@ -127,6 +127,8 @@ fn unknown_names_are_answered_with_those_of_a_request() {
     assert!(text.contains("`budget_gpu`") && text.contains("`budget_gpus`"), "{text}");
     let [(_, far)] = &errors(r#"{"rate": 1, "slo_tpot": 30, "abcdefgh": 8}"#)[..] else { panic!("one name") };
     assert!(far.contains("docs/plan.md"), "{far}");
+    let [(Field::Day, day)] = &errors(r#"{"slo_tpot": 30, "day": [1, 2]}"#)[..] else { panic!("one field") };
+    assert!(day.contains("several searches"), "{day}");
     let found = errors(r#"{"rate": 1, "slo_tpot": 30, "vary": "all"}"#);
     assert!(found[0].0 == Field::Vary && found[0].1.contains("tried anyway"), "{found:?}");
 }
