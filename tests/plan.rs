@@ -187,6 +187,21 @@ fn bounds_are_compared_with_brute_force() {
     assert!(text.starts_with("0.0 % more expensive"), "{text}");
 }
 
+#[test]
+fn brute_force_answers_the_question_asked() {
+    let request = r#"{"model": "llama-3.1-8b", "isl": 512, "osl": 64, "requests": 200, "gpu": "l40s", "engine": "vllm",
+        "tp": 1, "pp": 1, "rate": "most", "slo_ttft": 1000, "slo_tpot": 50, "budget_gpus": 2}"#;
+    let most = |arguments: &[&str]| {
+        let (code, output) = run(arguments, "");
+        let load = json(&output)["most"]["load"].as_f64();
+        assert_eq!(code, 0);
+        load.unwrap_or_else(|| panic!("{arguments:?}: no largest load"))
+    };
+    let bounded = most(&[request, "--format", "json"]);
+    let exhaustive = most(&[request, "--format", "json", "--brute-force"]);
+    assert!((exhaustive / bounded - 1.0).abs() < 0.05, "{exhaustive}, not {bounded}");
+}
+
 /// The manual's example: the request between quotes, and what it prints.
 #[test]
 fn the_manual_shows_current_output() {

@@ -111,10 +111,10 @@ impl Search {
         }
     }
 
-    /// A search without bounds, for the cheapest plan alone: every layout that fits is simulated with 1, 2, ...
+    /// The same without bounds, for the cheapest plan alone: every layout that fits is simulated with 1, 2, ...
     /// replicas, as long as it costs no more than the best found.
-    pub fn exhaustive(request: Request) -> Self {
-        Self { exhaustive: true, ..Self::new(request) }
+    pub fn exhaustively(self) -> Self {
+        Self { exhaustive: true, ..self }
     }
 
     /// Runs one task; returns whether any remain.

@@ -261,7 +261,7 @@ fn the_best_plan_is_the_same_without_bounds() {
         for task in TASKS {
             let request = request(&small(task));
             let (found, all) =
-                (finish(Search::new(request.clone()), ask), finish(Search::exhaustive(request), ask));
+                (finish(Search::new(request.clone()), ask), finish(Search::new(request).exhaustively(), ask));
             let cost = |answer: &Answer| answer.plans.first().map(|plan| answer.ranked_by.rank_of(plan));
             assert_eq!(cost(&found), cost(&all), "{task}");
         }

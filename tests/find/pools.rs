@@ -105,7 +105,7 @@ fn the_best_pools_are_the_same_without_bounds() {
     ] {
         let request = request(&format!("{{{asked}, {task}}}"));
         let found = finish(Search::new(request.clone()), learned);
-        let all = finish(Search::exhaustive(request), learned);
+        let all = finish(Search::new(request).exhaustively(), learned);
         let (own, best) = (best_apart(&found).expect(task), best_apart(&all).expect(task));
         assert!((own / best - 1.0).abs() < 0.02, "{task}: {own}, {best}");
         assert!(found.counts.runs < all.counts.runs, "{task}");
@@ -137,6 +137,6 @@ fn pools_for_a_job_are_compared_by_its_cost() {
 fn a_search_without_bounds_says_which_workers_it_left_out() {
     let text = r#"{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "tp": 1, "pp": 1, "burst": 20, "isl": 512,
         "osl": 16, "plans": 1, "vary": {"prefill_workers": "all"}}"#;
-    let answer = finish(Search::exhaustive(request(text)), learned);
+    let answer = finish(Search::new(request(text)).exhaustively(), learned);
     assert!(answer.issues.iter().any(|issue| issue.text.contains("more than 8 of either kind")));
 }

@@ -28,7 +28,7 @@ impl Compared {
         Ok(Self {
             ranked_by: RankedBy::of(&request.base.workload),
             found: timed(Search::new(request.clone()))?,
-            best: timed(Search::exhaustive(request.clone()))?,
+            best: timed(Search::new(request.clone()).exhaustively())?,
         })
     }
 

@@ -168,10 +168,9 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<(String, Cap
         return Ok((String::new(), Capacity { answer, ..Capacity::default() }));
     };
     let heading = table::heading(&request, &question);
-    let mut capacity = match cli.brute_force {
-        true => Capacity { answer: finish(cli, models, Search::exhaustive(request))?, ..Capacity::default() },
-        false => question.answer(request, |search| finish(cli, models, search))?,
-    };
+    let mut capacity = question.answer(request, |search| {
+        finish(cli, models, if cli.brute_force { search.exhaustively() } else { search })
+    })?;
     capacity.answer.issues.splice(0..0, issues);
     if cli.stats {
         eprintln!("{}", stats(&capacity.answer, begin.elapsed()));
