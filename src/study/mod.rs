@@ -174,7 +174,9 @@ impl Study {
     /// `chosen` is one of the topic's choices; unknown ones select the first. `page` is the page's address without
     /// query and fragment, for links to share.
     pub fn new(topic: Topic, chosen: &str, link: &str, page: &str) -> Self {
-        let (link, _) = link::decode(link);
+        let (mut link, _) = link::decode(link);
+        // Unknown names are reported where they are predicted.
+        link.settle();
         let View { choices, cases, .. } = topic.view();
         let known = choices.iter().find(|(id, _)| *id == chosen).or(choices.first());
         let chosen = if topic == Topic::Find { chosen } else { known.map_or("", |(id, _)| id) };

@@ -32,6 +32,8 @@ pub fn of(
     let id = asked.id;
     let refused = |issues: Vec<Issue>| Ok((Answered { id, issues, ..Answered::default() }, None));
     let (mut link, _) = link::decode(&asked.link);
+    // The check reports unknown names.
+    link.settle();
     link.scenario.measured = link.comparable();
     let (setup, found) = check(&link.scenario, catalog());
     let Some(setup) = setup else { return refused(found) };

@@ -129,6 +129,15 @@ fn compared_formats_have_their_names_and_a_copy_is_no_suggestion() {
 }
 
 #[test]
+fn compared_models_may_have_published_names() {
+    let document = study(Topic::Compare, "", "v=1&m=qwen3-8b&vs=m~Qwen%2FQwen3-14B-AWQ");
+    let [table] = tables(&document)[..] else { panic!("one table") };
+    let row = |name: &str| table.rows.iter().find(|row| row.cells[0].text == name).expect("a row");
+    assert_eq!(row("Weights").cells[2].text, "weight-only INT4");
+    assert!(row("TPOT").cells[2].text.ends_with("%)"), "{:?}", row("TPOT"));
+}
+
+#[test]
 fn bars_add_up_to_the_step_time() {
     let document = study(Topic::Breakdown, "", LINKS[1]);
     let (plan, _) = plan(&check(&link::decode(LINKS[1]).0.scenario, catalog()).0.unwrap()).unwrap();
