@@ -193,8 +193,7 @@ impl State {
 
     /// Applies the visitor's text to the form as `field`, or reports in `texts` why not.
     pub fn read(self, field: Field, text: String) {
-        self.predictor.update_value(|predictor| predictor.named = None);
-        texts::read(self, field, text);
+        texts::read(self, field, text, false);
     }
 
     /// Applies a request in one line; without one there is nothing to apply.

@@ -46,12 +46,8 @@ impl WorkerStatus {
 #[derive(Default)]
 pub struct Predictor {
     client: Option<Client>,
-    /// Fields of the texts waiting for the worker, or being read.
-    pub reading: Vec<Field>,
-    /// Texts not yet sent because there was no worker.
-    unread: Vec<Text>,
-    /// A published name in a link that the worker is looking up.
-    pub named: Option<String>,
+    /// Texts waiting for the worker, or being read; and whether each is a name that a link holds.
+    pub reading: Vec<(Text, bool)>,
     /// The last question, if the form has one.
     newest: Option<PredictionRequest>,
     asked: u32,
@@ -63,12 +59,11 @@ impl Predictor {
     }
 
     /// Has the worker read `text` as soon as possible.
-    pub fn read(&mut self, text: Text) {
-        self.reading.push(text.field);
-        match &self.client {
-            Some(client) => client.read(text),
-            None => self.unread.push(text),
+    pub fn read(&mut self, text: Text, is_of_link: bool) {
+        if let Some(client) = &self.client {
+            client.read(text.clone());
         }
+        self.reading.push((text, is_of_link));
     }
 }
 
@@ -155,7 +150,7 @@ fn start_worker(state: State) {
             if let Some(asked) = &predictor.newest {
                 client.ask(asked.clone());
             }
-            predictor.unread.drain(..).for_each(|text| client.read(text));
+            predictor.reading.iter().for_each(|(text, _)| client.read(text.clone()));
             predictor.client = Some(client);
         }),
         Err(_) => end(state, "this browser refuses to start it".into()),

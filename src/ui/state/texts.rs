@@ -17,14 +17,14 @@ pub struct RequestText {
     pub link: String,
 }
 
-/// Has the worker read the text for `field`.
-pub fn read(state: State, field: Field, text: String) {
+/// Has the worker read the text for `field`, which may be a name that a link holds.
+pub fn read(state: State, field: Field, text: String, is_of_link: bool) {
     if let Some(why) = state.worker.with_untracked(WorkerStatus::ended) {
         return state.found(field, vec![Issue::error(field, why)]);
     }
     state.found(field, Vec::new());
     let link = state.form.with_untracked(Form::link);
-    state.predictor.update_value(|predictor| predictor.read(Text { field, text, link }));
+    state.predictor.update_value(|predictor| predictor.read(Text { field, text, link }, is_of_link));
 }
 
 /// Has the worker look up a model missing from the catalog: links may hold a published name.
@@ -33,31 +33,40 @@ pub fn look_up(state: State) {
         let model = &form.scenario().model;
         model.record().is_none().then(|| model.id().to_owned())
     });
-    if let Some(name) = unknown {
-        state.predictor.update_value(|predictor| predictor.named = Some(name.clone()));
-        read(state, Field::Model, name);
+    let Some(name) = unknown else { return };
+    let is_asked = |(text, is_of_link): &(Text, bool)| *is_of_link && text.text == name;
+    if !state.predictor.with_value(|predictor| predictor.reading.iter().any(is_asked)) {
+        read(state, Field::Model, name, true);
     }
 }
 
 /// Applies what a text holds to the form; for a trace its means, which the link keeps.
-pub fn receive(state: State, read: Read) {
-    let field = read.field;
-    let looked_up = state.predictor.try_update_value(|predictor| {
-        predictor.reading.retain(|other| *other != field);
-        if field == Field::Model { predictor.named.take() } else { None }
+pub fn receive(state: State, answer: Read) {
+    let field = answer.field;
+    let asked = state.predictor.try_update_value(|predictor| {
+        let at = predictor.reading.iter().position(|(text, _)| text.field == field)?;
+        Some(predictor.reading.remove(at))
     });
-    let looked_up = looked_up.flatten();
-    // Another model may have been chosen meanwhile.
-    let passed = |name: &String| state.form.with_untracked(|form| form.scenario().model.id() != name);
-    if looked_up.as_ref().is_some_and(passed) {
-        return;
+    let mut looked_up = false;
+    if let Some((Text { text, link, .. }, is_of_link)) = asked.flatten() {
+        looked_up = is_of_link;
+        let (own, model) =
+            state.form.with_untracked(|form| (form.link(), form.scenario().model.id().to_owned()));
+        // Another model may have been chosen meanwhile.
+        if looked_up && model != text {
+            return;
+        }
+        // The worker adds a text to the form as it was: what was edited meanwhile would be lost.
+        if field != Field::Trace && own != link {
+            return read(state, field, text, is_of_link);
+        }
     }
-    let (link, wrong) = link::decode(&read.link);
-    let sound = !read.link.is_empty() && !wrong.iter().any(Issue::is_error);
+    let (link, wrong) = link::decode(&answer.link);
+    let sound = !answer.link.is_empty() && !wrong.iter().any(Issue::is_error);
     // Whichever fields they are about, they came with this text.
     let wrong: Vec<Issue> = wrong.into_iter().map(|issue| Issue { field, ..issue }).collect();
-    let issues = [read.issues, wrong].concat();
-    if sound && looked_up.is_some() {
+    let issues = [answer.issues, wrong].concat();
+    if sound && looked_up {
         return state.amend(|form| {
             form.choose(field, |scenario| {
                 (scenario.model, scenario.weights) = (link.scenario.model, link.scenario.weights);
@@ -70,7 +79,7 @@ pub fn receive(state: State, read: Read) {
         return;
     }
     if field == Field::Vary {
-        let form = Form::from_link(&read.link);
+        let form = Form::from_link(&answer.link);
         state.said.update(|said| (said.text, said.link) = (said.typed.clone(), form.link()));
         // Each request has its entry in the history.
         state.last_pushed.set_value(None);
@@ -78,7 +87,7 @@ pub fn receive(state: State, read: Read) {
     }
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
-        state.trace.set(read.trace);
+        state.trace.set(answer.trace);
         state.lost_trace.set(false);
         // Its issues were about the previous load.
         state.found(Field::Measured, Vec::new());
@@ -113,7 +122,7 @@ pub fn receive(state: State, read: Read) {
 pub fn ended(state: State) {
     let why = state.worker.with_untracked(WorkerStatus::ended).unwrap_or_default();
     let reading = state.predictor.try_update_value(|predictor| std::mem::take(&mut predictor.reading));
-    for field in reading.into_iter().flatten() {
+    for (Text { field, .. }, _) in reading.into_iter().flatten() {
         state.found(field, vec![Issue::error(field, &*why)]);
     }
 }
