@@ -63,10 +63,14 @@ impl State {
         })
     }
 
-    /// Shows this panel below the answer, with a fold of its study opened.
+    /// Shows this panel below the answer, with a fold of its study opened. Panels are of the form's configuration, so
+    /// this leaves Find, except for what the plans have of their own.
     pub fn show(self, panel: Panel, fold: &str) {
-        if let Some(of_plans) = panel.fold_of_plans().filter(|_| self.finding.get_untracked()) {
-            return self.plans.update(|plans| plans.sought = of_plans);
+        if self.finding.get_untracked() {
+            if let Some(of_plans) = panel.fold_of_plans() {
+                return self.plans.update(|plans| plans.sought = of_plans);
+            }
+            self.seek(false);
         }
         self.study.update(|study| {
             if study.panel != panel {
