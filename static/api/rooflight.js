@@ -156,19 +156,29 @@ async function plan(request, { onProgress, signal, ...options } = {}) {
     otherwise,
   );
   if (!planner) return begun;
+  let thrown;
+  const report = (answer) => {
+    try {
+      onProgress?.(answer);
+    } catch (error) {
+      thrown = { error };
+    }
+  };
   try {
-    while (!signal?.aborted && planner.step(SLICE)) {
-      onProgress?.(planner.answer());
+    while (!thrown && !signal?.aborted && planner.step(SLICE)) {
+      report(planner.answer());
       await new Promise((go) => setTimeout(go));
     }
     const failure = planner.failure();
     const answer = failure ? { ...planner.answer(), failure } : planner.answer();
     planner.free();
-    return answer;
+    if (!thrown) return answer;
   } catch (error) {
     // A planner that stopped midway cannot be freed.
     return { ...otherwise, issues: [], failure: { kind: "defect", text: String(error) } };
   }
+  // What the caller's own function throws is no defect of the search.
+  throw thrown.error;
 }
 
 const rooflight = {

@@ -252,6 +252,15 @@ for (const [name, field, call] of [
   });
 }
 
+test("what the caller's progress function throws is the caller's", async () => {
+  const rooflight = await inNode();
+  const request = { model: "llama-3.1-8b", rate: 20, slo_tpot: 30, vary: { weights: "all" } };
+  const onProgress = () => {
+    throw new RangeError("mine");
+  };
+  await assert.rejects(rooflight.plan(request, { onProgress, roofline: true }), { name: "RangeError", message: "mine" });
+});
+
 test("options and fields that are undefined are left out", async () => {
   const rooflight = await inNode();
   assert.deepEqual(rooflight.predict({ tp: undefined }, { sweep: undefined }), rooflight.predict({}));
