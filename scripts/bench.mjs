@@ -3,7 +3,7 @@
 import { start } from "../tests/e2e/browser.mjs";
 import { changeTime, loadTimes, watchLoad } from "../tests/e2e/timing.mjs";
 
-/** Prompt lengths typed into each loaded page; the first, for which the models are planned again, is not timed. */
+/** Prompt lengths typed into each loaded page. The first change, for which the models are planned again, is not timed. */
 const CHANGES = [1100, 1200, 1500, 2000, 3000, 5000];
 const RUNS = {
   "1,000 requests at a rate": "v=1&r=5",
@@ -40,47 +40,26 @@ async function load(loads = 9) {
   for (const [what, times] of Object.entries(measured)) print(what, times);
 }
 
-/** The time from the question to the run's numbers, with new tables of step times, and to the end of its curve. */
+/** The time from a change to the run's numbers, and to the end of the loads around it. */
 async function run(runs = 7) {
-  const page = await browser.newPage();
-  await page.addInitScript(() => {
-    const Plain = Worker;
-    window.Worker = class extends Plain {
-      constructor(...given) {
-        super(...given);
-        window.benched = this;
-      }
-    };
-  });
-  await page.goto(url);
-  // The page's first sweep ends before anything is timed.
-  await page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
   for (const [name, link] of Object.entries(RUNS)) {
-    const times = [];
-    // Ids that the page does not use.
-    for (let run = 0; run < runs; run++) times.push(await page.evaluate(once, { link, id: 0x7fff0000 + run }));
-    print(`${name}, its numbers`, times.map(([numbers]) => numbers));
-    print(`${name}, with its curve`, times.map(([, curve]) => curve));
+    const page = await browser.newPage();
+    await page.goto(`${url}#${link}`);
+    const ended = () => page.locator("[data-testid=simulation-status][data-progress=done]").waitFor({ state: "attached" });
+    await ended();
+    const [numbers, curves] = [[], []];
+    for (let run = 0; run <= runs; run++) {
+      const started = performance.now();
+      const ms = await changeTime(page, CHANGES[0] + 100 * run);
+      await ended();
+      if (run === 0) continue;
+      numbers.push(ms);
+      curves.push(performance.now() - started);
+    }
+    print(`${name}, its numbers`, numbers);
+    print(`${name}, with its curve`, curves);
+    await page.close();
   }
-}
-
-function once({ link, id }) {
-  return new Promise((done) => {
-    let numbers;
-    const hear = ({ data }) => {
-      const { answered, swept } = JSON.parse(data);
-      if (answered?.id === id) {
-        numbers = performance.now() - asked;
-        benched.postMessage(JSON.stringify({ sweep: { id } }));
-      }
-      if (swept?.id !== id || !swept.finished) return;
-      benched.removeEventListener("message", hear);
-      done([numbers, performance.now() - asked]);
-    };
-    benched.addEventListener("message", hear);
-    const asked = performance.now();
-    benched.postMessage(JSON.stringify({ ask: { id, link, replay: false } }));
-  });
 }
 
 const [what, count] = process.argv.slice(2);
