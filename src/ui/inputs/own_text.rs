@@ -3,7 +3,6 @@
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Event, File, FileList, HtmlInputElement};
 
@@ -77,8 +76,10 @@ pub fn OwnText(own: &'static TextInput) -> impl IntoView {
         panel.read(event.data_transfer().and_then(|data| data.files()));
     };
     let opened = move |event: Event| {
-        let input: Option<HtmlInputElement> = event.target().and_then(|target| target.dyn_into().ok());
-        panel.read(input.and_then(|input| input.files()));
+        let input: HtmlInputElement = event_target(&event);
+        panel.read(input.files());
+        // Otherwise the same file, once corrected, would be no change.
+        input.set_value("");
     };
     let found = move || {
         let mut texts = state.texts.get();
