@@ -48,8 +48,8 @@ pub fn History() -> impl IntoView {
     };
     let listener = window_event_listener(keydown, move |event: KeyboardEvent| {
         let undo = match event.key().as_str() {
-            "z" => !event.shift_key(),
-            "Z" | "y" => false,
+            "z" | "Z" => !event.shift_key(),
+            "y" | "Y" => false,
             _ => return,
         };
         // Text fields handle their own keys.
