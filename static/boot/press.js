@@ -31,7 +31,11 @@ function reveal(input) {
 const does = {
   ".term, :is(label, .label, td, dd)[title]": define,
   ".configure": (line) => expand(line, line.getAttribute("aria-expanded") !== "true"),
-  ".go": (button) => reveal(document.getElementById(button.closest("[data-field]").dataset.field)),
+  ".go": (button) => {
+    const { field } = button.closest("[data-field]").dataset;
+    // In Find, what may vary has boxes of its own.
+    reveal(document.getElementById(field) ?? document.querySelector(`[data-wish=${field}]`));
+  },
   ".skip": () => document.querySelector("#results").focus(),
   ".top [aria-pressed]": () => requestAnimationFrame(() => document.querySelector(".study").scrollIntoView({ block: "nearest" })),
 };

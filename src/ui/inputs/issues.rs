@@ -30,8 +30,9 @@ fn entry(issue: Issue) -> AnyView {
         Severity::Warning => ("warning", "▲", "Warning: "),
         Severity::Note => ("note", "•", "Note: "),
     };
-    // These have no input.
-    let shown = !matches!(issue.field, Field::Link | Field::Data);
+    use Field::{Compared, Data, Histogram, Link, Plans, Runs, Vary, Version};
+    // These have no control.
+    let shown = !matches!(issue.field, Compared | Data | Histogram | Link | Plans | Runs | Vary | Version);
     let show = shown.then(|| {
         view! { <button type="button" class="go">{format!("Show {}", issue.field.input().label)}</button> }
     });
