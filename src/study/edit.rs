@@ -1,7 +1,7 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
 use super::Case;
-use crate::config::{Engine, Gpu, Lengths, Parallelism, Scenario, catalog};
+use crate::config::{Engine, Gpu, Parallelism, Scenario, catalog};
 
 /// Scheduler settings do not carry over between engines.
 pub fn engine(scenario: &mut Scenario, engine: &Engine) {
@@ -40,12 +40,10 @@ pub fn tp(scenario: &mut Scenario, tp: u32) {
 
 /// A fixed length replaces a histogram.
 pub fn isl(scenario: &mut Scenario, isl: u32) {
-    scenario.workload.leave_histogram();
-    scenario.workload.isl = Lengths::Fixed(isl);
+    scenario.workload.set_mean_prompt(Some(f64::from(isl)));
 }
 
 /// As [`isl`].
 pub fn osl(scenario: &mut Scenario, osl: u32) {
-    scenario.workload.leave_histogram();
-    scenario.workload.osl = osl;
+    scenario.workload.set_mean_output(Some(f64::from(osl)));
 }

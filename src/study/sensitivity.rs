@@ -2,8 +2,7 @@
 
 use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes, head};
 use super::{Block, Case, Row, Span, Study};
-use crate::config::catalog::{Offered, catalog};
-use crate::config::inputs::{FormGroup, Input, round};
+use crate::config::inputs::{FormGroup, Input, Number, round};
 use crate::config::link::Link;
 use crate::config::{Field, Scenario};
 use crate::units::{Order, count, significant};
@@ -40,17 +39,10 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
     changed.collect()
 }
 
-/// The figure of the scenario: the given one, or the catalog's.
-fn now(input: &Input, scenario: &Scenario) -> Option<f64> {
-    let number = input.number.as_ref()?;
-    let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-    (number.read)(scenario)
-        .or_else(|| number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.parallel.dp))
-}
-
 fn changed(input: &Input, scenario: &Scenario, factor: f64) -> Option<f64> {
-    let value = now(input, scenario)? * factor;
-    let value = if input.number.as_ref()?.whole { value.round() } else { round(significant(value, DIGITS)) };
+    let number = input.number.as_ref()?;
+    let value = number.effective(scenario)? * factor;
+    let value = if number.whole { value.round() } else { round(significant(value, DIGITS)) };
     input.check(value).is_none().then_some(value)
 }
 
@@ -93,9 +85,11 @@ fn effect(own: &Case, case: &Case) -> Option<f64> {
 }
 
 fn row(study: &Study, input: &Input, case: &Case) -> Row {
-    let unit = input.number.as_ref().map_or("", |number| number.unit);
-    let print =
-        |scenario| now(input, scenario).map_or("–".into(), |value| format!("{} {unit}", count(value)));
+    let print = |scenario| {
+        let printed =
+            |number: &Number| Some(format!("{} {}", count(number.effective(scenario)?), number.unit));
+        input.number.as_ref().and_then(printed).unwrap_or_else(|| "–".into())
+    };
     let mut cells: Vec<Span> = vec![study.open(input.label, case)];
     cells.push(print(&study.own().scenario).into());
     cells.push(print(&case.scenario).into());

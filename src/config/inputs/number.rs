@@ -2,6 +2,7 @@
 
 use super::stops::{Stops, round};
 use super::{INPUTS, Input};
+use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{pointed, real, ungrouped, values, whole};
 use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler, excerpt};
 use crate::units::decimal;
@@ -70,6 +71,17 @@ impl Number {
     /// As shown in its box: without digit grouping, so that it can be edited.
     pub fn print(&self, value: f64) -> String {
         decimal(round(value))
+    }
+
+    /// The catalog's figure for a scenario that sets none.
+    pub fn listed(&self, scenario: &Scenario) -> Option<f64> {
+        let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
+        self.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.parallel.dp)
+    }
+
+    /// The scenario's number, or else the catalog's.
+    pub fn effective(&self, scenario: &Scenario) -> Option<f64> {
+        (self.read)(scenario).or_else(|| self.listed(scenario))
     }
 
     fn takes(&self, value: f64) -> bool {

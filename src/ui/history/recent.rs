@@ -6,7 +6,7 @@ use web_sys::Storage;
 
 use crate::config::catalog::{Offered, catalog};
 use crate::config::objects::from_json;
-use crate::config::{Lengths, ModelChoice, Parallelism, Scenario};
+use crate::config::{ModelChoice, Parallelism, Scenario};
 use crate::study::words;
 use crate::ui::state::address;
 
@@ -79,10 +79,6 @@ fn name(scenario: &Scenario) -> String {
     let workload = &scenario.workload;
     let load = words::load(workload.load);
     let Scenario { parallel: Parallelism { tp, pp, .. }, replicas, .. } = scenario;
-    let mean = |all: &[u32]| all.iter().sum::<u32>() / all.len().max(1) as u32;
-    let (isl, osl) = workload.means().unwrap_or(match &workload.isl {
-        Lengths::Fixed(isl) => (*isl, workload.osl),
-        Lengths::Each(all) => (mean(all), workload.osl),
-    });
+    let (isl, osl) = (workload.mean_prompt().unwrap_or_default(), workload.mean_output());
     format!("{model} on {gpu}, {engine}, TP {tp}, PP {pp}, {replicas} replicas, {isl} in, {osl} out, {load}")
 }

@@ -4,7 +4,6 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
-use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Input, Number};
 use crate::ui::state::State;
 
@@ -13,15 +12,8 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let state = State::get();
     let (field, id) = (input.field, input.field.id());
     let stops = StoredValue::new(number.stops.values());
-    // The effective value: the given number, or else the catalog's.
-    let default = move || {
-        state.form.with(|form| {
-            let scenario = form.scenario();
-            let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-            number.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario.parallel.dp)
-        })
-    };
-    let value = move || state.form.with(|form| (number.read)(form.scenario())).or_else(default);
+    let default = move || state.form.with(|form| number.listed(form.scenario()));
+    let value = move || state.form.with(|form| number.effective(form.scenario()));
     let position = move || value().map_or(0, |value| number.stops.nearest(value));
     let print = |value: Option<f64>| value.map(|value| number.print(value)).unwrap_or_default();
     let unit = move || of_one(number.unit, value());

@@ -66,9 +66,9 @@ impl Stated {
             }
         }
         let (prompt, output) = (self.mean(Self::PROMPTS), self.output());
-        let own = mean_lengths(workload);
         let other = |stated: Option<f64>, own: f64| stated.filter(|stated| differ(*stated, own, SAME_LENGTH));
-        let (prompt, output) = (other(prompt, own.0), other(output, own.1));
+        let prompt = other(prompt, workload.mean_prompt().unwrap_or_default());
+        let output = other(output, f64::from(workload.mean_output()));
         if prompt.is_some() || output.is_some() {
             workload.leave_histogram();
             workload.shape = None;
@@ -107,10 +107,9 @@ impl Stated {
         let workload = &scenario.workload;
         let mut found: Vec<String> = Vec::new();
         found.extend(self.load(workload.load));
-        let lengths = mean_lengths(workload);
-        for (what, own, facts) in
-            [("prompts", lengths.0, Self::PROMPTS), ("outputs", lengths.1, Self::OUTPUTS)]
-        {
+        let (prompt, output) =
+            (workload.mean_prompt().unwrap_or_default(), f64::from(workload.mean_output()));
+        for (what, own, facts) in [("prompts", prompt, Self::PROMPTS), ("outputs", output, Self::OUTPUTS)] {
             let Some(measured) = self.mean(facts) else { continue };
             if differ(measured, own, SAME_LENGTH) {
                 found.push(format!(
@@ -199,18 +198,4 @@ fn is_other(sent: f64, load: Load) -> bool {
 /// Whether `one` differs from `other` by more than this fraction of it.
 fn differ(one: f64, other: f64, share: f64) -> bool {
     (one - other).abs() > share * other.abs()
-}
-
-/// Mean tokens per prompt and per output.
-fn mean_lengths(workload: &Workload) -> (f64, f64) {
-    if let Some((prompt, output)) = workload.means() {
-        return (f64::from(prompt), f64::from(output));
-    }
-    let prompt = match &workload.isl {
-        Lengths::Fixed(length) => f64::from(*length),
-        Lengths::Each(all) => {
-            all.iter().map(|length| f64::from(*length)).sum::<f64>() / all.len().max(1) as f64
-        }
-    };
-    (prompt, f64::from(workload.osl))
 }
