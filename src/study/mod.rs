@@ -160,6 +160,8 @@ pub struct Study {
     /// The configuration on the form first, if anything is predicted.
     cases: Vec<Case>,
     done: usize,
+    /// Whether a trace is replayed instead of the form's load; studies know only the latter.
+    traced: bool,
     /// Errors against measurements, if the report was loaded.
     accuracy: Option<Rc<Accuracy>>,
     /// Cache of the visitor's measured runs.
@@ -193,6 +195,7 @@ impl Study {
             link,
             cases,
             done: 0,
+            traced: false,
             accuracy: None,
             own_runs: Rc::default(),
             calibrated_on: None,
@@ -210,6 +213,12 @@ impl Study {
     #[must_use]
     pub fn observing(self, own_runs: Rc<RefCell<OwnRuns>>) -> Self {
         Self { own_runs, ..self }
+    }
+
+    /// Says whether a trace is replayed.
+    #[must_use]
+    pub fn beside_trace(self, traced: bool) -> Self {
+        Self { traced, ..self }
     }
 
     /// Predicts the next configuration, or runs the next search task; false if nothing is left. `ask` runs the
@@ -263,12 +272,19 @@ impl Study {
         Document { choices, chosen: self.chosen.clone(), blocks: blocks(self) }
     }
 
-    /// The same as the page shows it: plans with what the header shares and saves of them.
+    /// The same as the page shows it: plans with what the header shares and saves of them, and predictions with what they
+    /// are not of.
     pub fn page_document(&self) -> Document {
-        match &self.plans {
-            Some(plans) => plans.page_document(&self.page),
-            None => self.document(),
+        if let Some(plans) = &self.plans {
+            return plans.page_document(&self.page);
         }
+        let mut document = self.document();
+        let predicts = !self.cases.is_empty() && !matches!(self.topic, Topic::Evidence | Topic::Share);
+        if self.traced && predicts {
+            const NOT: &str = "Predicted for the form's rate and lengths, not for the replayed trace.";
+            document.blocks.insert(0, Block::text(NOT));
+        }
+        document
     }
 
     /// The configuration on the form.

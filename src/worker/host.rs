@@ -158,7 +158,8 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
                 if session.studied.get() != Some(id) {
                     return;
                 }
-                let study = Study::new(topic, &of, &link, &page).with(accuracy);
+                let traced = session.asked.borrow().as_ref().is_some_and(|asked| asked.replay);
+                let study = Study::new(topic, &of, &link, &page).with(accuracy).beside_trace(traced);
                 *session.study.borrow_mut() = Some((id, study.observing(session.own_runs.clone())));
                 study_on(&scope, &session, id, 0.0);
             });

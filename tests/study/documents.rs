@@ -1,6 +1,6 @@
 //! What every study must contain.
 
-use rooflight::study::{Block, Content, Topic};
+use rooflight::study::{Block, Content, Study, Topic};
 
 use super::{LINKS, PAGE, charts, flat, output, spans, study, tables};
 
@@ -28,6 +28,18 @@ fn every_topic_answers_every_configuration() {
             let text = document.to_markdown(PAGE);
             assert!(!text.contains("NaN") && !text.contains("inf "), "{topic:?} of {link}: {text}");
         }
+    }
+}
+
+#[test]
+fn predictions_beside_a_replayed_trace_say_that_they_are_not_of_it() {
+    let first = |topic, traced| {
+        let document = Study::new(topic, "", LINKS[1], PAGE).beside_trace(traced).page_document();
+        document.to_markdown(PAGE).contains("not for the replayed trace")
+    };
+    for &topic in Topic::ALL {
+        let predicts = !matches!(topic, Topic::Evidence | Topic::Share | Topic::Find | Topic::Plans);
+        assert_eq!((first(topic, true), first(topic, false)), (predicts, false), "{topic:?}");
     }
 }
 
