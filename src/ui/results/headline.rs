@@ -28,7 +28,8 @@ pub fn HeadlineView() -> impl IntoView {
     // Its line is there from the start, so that the page does not move.
     let is_sought = move || {
         let loaded = matches!(state.worker.get(), WorkerStatus::Ready { .. });
-        !is_known() && loaded && frame::view().is_none() && !state.has_errors()
+        let offered = frame::view().is_none() && state.trace.with(String::is_empty);
+        !is_known() && loaded && offered && !state.has_errors()
     };
     view! {
         <div class="lead"><Refused /><VerdictView /><Status /></div>
