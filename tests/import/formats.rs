@@ -58,6 +58,9 @@ fn weight_formats_without_kernels_are_refused_by_name() {
     let mixed = json!({"quant_algo": "MIXED_PRECISION"});
     let text = "weights in several formats (`quant_algo` MIXED_PRECISION without a list)";
     assert_eq!(one(mixed), format!("{start}{text}{end}"));
+    let dynamic = json!({"quant_method": "gptq", "bits": 4, "dynamic": {"+:.*down.*": {"bits": 8}}});
+    let text = "weights in several formats (`dynamic` of `quantization_config`)";
+    assert_eq!(one(dynamic), format!("{start}{text}{end}"));
     let odd = json!({"quant_method": "fp8", "modules_to_not_convert": ["re:(?!a)b"]});
     assert_eq!(
         one(odd),
@@ -102,6 +105,9 @@ fn classes_kept_in_bf16_are_counted_so() {
     }
     let each: Vec<String> = (0..36).map(|layer| format!("model.layers.{layer}.self_attn*")).collect();
     assert_eq!(formats(json!(each)), attention);
+    let fp8 = json!({"quant_method": "fp8", "ignored_layers": each});
+    let model = accepted(json!({"quantization_config": fp8}));
+    assert_eq!(model.formats(Dtype::Fp8).attention, Dtype::Bf16, "the key that vLLM reads");
     // Modules with a format each.
     let listed = json!({
         "quant_algo": "MIXED_PRECISION",

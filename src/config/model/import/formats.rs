@@ -30,7 +30,7 @@ pub struct Quantization {
 }
 
 const UNNAMED: &str = "weights in an unnamed format (`quantization_config`)";
-const LISTS: [&str; 3] = ["modules_to_not_convert", "ignore", "exclude_modules"];
+const LISTS: [&str; 4] = ["modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules"];
 
 /// Reads the record; the error is the reason for refusing the model.
 ///
@@ -52,6 +52,10 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
         int4_group: None,
         notes: Vec::new(),
     };
+    // GPTQModel's formats of single modules, by regular expressions.
+    if both.iter().any(|config| config["dynamic"].as_object().is_some_and(|of| !of.is_empty())) {
+        return Err("weights in several formats (`dynamic` of `quantization_config`)".into());
+    }
     if let Some(config) = inline.or(separate) {
         read.weights(config)?;
     }
