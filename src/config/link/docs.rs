@@ -42,7 +42,9 @@ pub fn fields() -> String {
     let row = |input: &Input| {
         let default = input.get(&default).map(|value| format!("`{value}`")).unwrap_or_default();
         let (key, field, help) = (input.key, input.field.id(), input.help);
-        format!("| `{key}` | `{field}` | {} | {default} | {help} |\n", value(input))
+        let only =
+            if matches!(input.kind(), InputKind::Links | InputKind::Wishes) { ", in links only" } else { "" };
+        format!("| `{key}` | `{field}`{only} | {} | {default} | {help} |\n", value(input))
     };
     inputs::in_links().map(row).collect()
 }
