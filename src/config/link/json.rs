@@ -96,7 +96,8 @@ pub fn repeated(text: &str) -> Vec<Issue> {
 /// An error if several names for the same thing are given: several load sizes, or a ramp and a stagger.
 fn several(field: Field, object: &Value) -> Option<Issue> {
     let names = Field::ALL.iter().filter(|name| topic(**name) == field).map(|name| name.id());
-    let given: Vec<&str> = names.filter(|name| object.get(name).is_some()).collect();
+    let given: Vec<&str> =
+        names.filter(|name| object.get(name).is_some_and(|value| !value.is_null())).collect();
     let text = format!("only one of `{}` can be set", given.join("` and `"));
     (given.len() > 1).then(|| Issue::error(field, text))
 }
