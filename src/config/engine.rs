@@ -211,6 +211,10 @@ pub struct Engine {
     pub quantises_before: bool,
     /// Shared experts run in parallel with the routed ones and add only the resources they occupy.
     pub shared_beside_routed: bool,
+    /// With attention DP the ranks of all groups share the LM head, and gather the tokens' states before it (SGLang without
+    /// `--enable-dp-lm-head`).
+    #[serde(default)]
+    pub shares_head: bool,
     pub norm_in_all_reduce: FusedNorms,
     pub copies_states: StateCopies,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.

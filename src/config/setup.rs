@@ -111,6 +111,12 @@ impl Setup {
         self.parts().map(|part| Some(part.price? * f64::from(part.own_gpus()))).sum()
     }
 
+    /// Ranks that share the embedding's counterpart, the LM head.
+    pub fn head_ranks(&self) -> u32 {
+        let groups = if self.engine.shares_head { self.parallel.dp } else { 1 };
+        self.parallel.tp * groups
+    }
+
     /// The layer that drafts, if tokens are drafted.
     pub fn drafting_layer(&self) -> Option<Blocks> {
         (self.workload.drafts.drafted > 0).then(|| self.model.drafting_layer()).flatten()

@@ -50,9 +50,8 @@ impl Bound {
         let work = RequestWork::of(setup);
         let time = |batch: &Batch| ideal(setup, batch).map(|time| time.0 * work.slack).map_err(missing);
         let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
-        let prompts = (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs));
-        let prefill = time(&work.prompts(prompts, f64::from(setup.parallel.dp)))? * least_prefill
-            / prompts.floor().max(1.0);
+        let prompts = work.together(setup);
+        let prefill = time(&work.prompts(prompts, f64::from(setup.parallel.dp)))? * least_prefill / prompts;
         if work.steps <= 0.0 {
             return Ok(Self { ttft, tpot: None, per_request: prefill / f64::from(setup.parallel.batches()) });
         }
@@ -211,22 +210,34 @@ impl RequestWork {
         }
     }
 
+    /// Prompts that fill a step: their last one in part, where the engine divides prompts.
+    pub fn together(&self, setup: &Setup) -> f64 {
+        let count = (f64::from(setup.token_budget) / self.new).clamp(1.0, f64::from(setup.max_seqs));
+        if setup.engine.scheduler.batching == Batching::InFlight { count.floor() } else { count }
+    }
+
+    /// A step with the tokens of this many prompts on each of `ranks`.
     pub fn prompts(&self, count: f64, ranks: f64) -> Batch {
-        let (count, new) = (count.floor().max(1.0) as u64, self.new as u64);
-        Batch::of(Sequences { count, new, past: self.past as u64 })
-            .pooling((ranks * (count * new) as f64) as u64)
+        let batch = self.chunks(count, self.past);
+        let tokens = batch.tokens() as f64 * ranks;
+        batch.pooling(tokens as u64)
+    }
+
+    /// So many whole prompts, and a part of one more.
+    fn chunks(&self, count: f64, past: f64) -> Batch {
+        let (new, past) = (self.new as u64, past as u64);
+        let part = (count.fract() * self.new).floor() as u64;
+        let all = [(count as u64, new), (1, part)].into_iter().filter(|&(count, new)| count > 0 && new > 0);
+        let sequences = all.map(|(count, new)| Sequences { count, new, past }).collect();
+        Batch { sequences, ..Batch::default() }
     }
 
     /// A step with this many decoding sequences per rank and the tokens of this many prompts.
     pub fn decode(&self, count: f64, prompts: f64) -> Batch {
         let count = count.floor() as u64;
         let batch = Batch::decode(count, self.length as u64).verifying(self.drafted);
-        let new = (prompts * self.new).floor() as u64;
-        let batch = match new {
-            0 => batch,
-            // A prompt chunk: half of it is in the cache on average, which is ignored.
-            new => batch.with(Batch::of(Sequences { count: 1, new, past: 0 })),
-        };
+        // Of a prompt in several parts some is in the cache already, which is ignored.
+        let batch = batch.with(self.chunks(prompts, 0.0));
         let tokens = batch.tokens() as f64 * self.ranks;
         batch.pooling(tokens as u64)
     }

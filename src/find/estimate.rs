@@ -79,8 +79,7 @@ impl Estimate {
         let mut rows = Rows::default();
         let work = RequestWork::of(setup);
         let mut step = |batch: Batch| PlannedStep::new(setup, batch, &mut rows).ok();
-        let together =
-            (f64::from(setup.token_budget) / work.new).clamp(1.0, f64::from(setup.max_seqs)).floor();
+        let together = work.together(setup);
         let prompts = (together, step(work.prompts(together, f64::from(setup.parallel.dp)))?);
         let mixes = setup.engine.scheduler.batching != Batching::PrefillFirst;
         let mut decodes = Vec::new();

@@ -68,7 +68,16 @@ impl Loaded {
         // An overloaded run of the search ended before its queue showed how much can be served.
         let is_known = self.one_less.as_ref().is_some_and(|broken| broken.field != load.size());
         let fewer = replicas.checked_sub(1).filter(|&fewer| fewer > 0 && !is_known);
-        if let Some(run) = fewer.and_then(|fewer| self.runner.shown_trial(fewer, load).ok()) {
+        let served = |fewer: u32| match &setup.prefill {
+            None => self.runner.shown_trial(fewer, load).ok(),
+            // Pools are simulated as a whole.
+            Some(pool) => {
+                let mut runner = Runner::clone(&self.runner);
+                runner.resize([pool.setup.replicas, fewer]).ok()?;
+                runner.shown_trial(fewer, load).ok()
+            }
+        };
+        if let Some(run) = fewer.and_then(served) {
             let broken = words::broken(&run, load);
             let broken = if run.saturation.is_some() { words::overloaded(broken) } else { broken };
             self.one_less = (!meets_limits(&run)).then_some(broken);

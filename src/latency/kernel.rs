@@ -134,10 +134,12 @@ impl KernelTime {
         Self { time: at(ln_time), provenance, bounds, outside, ..Self::roofline(count, ideal) }
     }
 
-    /// Kernels without a model: operand bytes over the streaming bandwidth, plus a constant.
+    /// Kernels without a model: operand bytes over the streaming bandwidth, plus a constant; or their FLOP at the share of
+    /// peak that measured kernels reach.
     pub fn streaming(count: &Count, ideal: &Ideal, gpu: &Gpu) -> Result<Self, MissingFigure> {
         let moving = count.operands / (gpu.bandwidth()? * physics().streaming_share);
-        let time = (moving + physics().streaming_latency).max(ideal.time);
+        let computing = ideal.compute * (1.0 / physics().compute_share);
+        let time = (moving.max(computing) + physics().streaming_latency).max(ideal.time);
         Ok(Self { time, provenance: Provenance::Fixed, ..Self::roofline(count, ideal) })
     }
 

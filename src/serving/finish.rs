@@ -146,7 +146,9 @@ impl Finisher<'_> {
         report.passes.push(self.pass_of(self.setup().computing(), &served.prompt, Phase::Prefill)?);
         let run = runner.calibrated(self.setup().workload.load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
-        let of_rank = decoding / f64::from(self.setup().parallel.batches());
+        // A run of pools is of all their replicas.
+        let replicas = f64::from(self.setup().replicas / self.setup().copies());
+        let of_rank = decoding / replicas / f64::from(self.setup().parallel.batches());
         if let Some(step) = nearest(&served.decode, of_rank) {
             report.passes.push(self.pass(step, Phase::Decode)?);
         }
@@ -166,8 +168,8 @@ impl Finisher<'_> {
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
             sustained: run.sustained(metrics.output_per_s),
-            running: metrics.in_flight - metrics.waiting,
-            waiting: metrics.waiting,
+            running: (metrics.in_flight - metrics.waiting) / replicas,
+            waiting: metrics.waiting / replicas,
             power: run.power,
         });
         if self.setup().workload.load.is_rate() {

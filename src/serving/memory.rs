@@ -80,8 +80,12 @@ fn weights(setup: &Setup) -> Bytes {
     let text_alone = setup.engine.support(model) == Support::TextAlone;
     let loaded = model.blocks.iter().filter(|blocks| !(text_alone && blocks.has(GqaTrait::Cross)));
     let blocks: f64 = loaded.map(|blocks| block_bytes(blocks, setup, &setup.formats)).sum();
-    let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES / f64::from(setup.parallel.tp);
-    let tables = if setup.parallel.pp == 1 && !model.tied_embeddings { 2.0 } else { 1.0 };
+    let table = f64::from(model.vocab) * f64::from(model.hidden) * BF16_BYTES;
+    let [embedding, head] = [setup.parallel.tp, setup.head_ranks()].map(|ranks| table / f64::from(ranks));
+    let tables = match setup.parallel.pp {
+        1 if !model.tied_embeddings => embedding + head,
+        _ => embedding.max(head),
+    };
     // Position tables are replicated on all ranks.
     let positions = f64::from(model.positions.unwrap_or(0)) * f64::from(model.hidden) * BF16_BYTES;
     // The encoder is sharded like the layers and belongs to the first stage.
@@ -89,7 +93,7 @@ fn weights(setup: &Setup) -> Bytes {
         / f64::from(setup.parallel.tp);
     Bytes(
         blocks * fullest_stage(model, setup.parallel.pp)
-            + tables * table
+            + tables
             + positions
             + encoder
             + drafting_bytes(setup),

@@ -68,7 +68,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
         stream_interval: streaming(&setup.engine.host).0,
-        graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup.max_seqs)),
+        graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup)),
         ..Policy::new(
             setup.token_budget,
             setup.max_seqs,
@@ -115,12 +115,24 @@ pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     Seconds::from_micros(host.admission_us.checked() + host.prompt_token_us.checked() * prompt)
 }
 
-/// Decode batch sizes with a CUDA graph, up to `most` sequences.
-pub fn graph_sizes(most: u32) -> Vec<u32> {
-    let step = constants().step as u32;
-    let small = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step);
+/// Decode batch sizes with a CUDA graph, up to the most sequences. SGLang's are closer for small batches, above all with
+/// drafts (`server_args.py`); its steps above 256 sequences are twice as wide, which matters little.
+pub fn graph_sizes(setup: &Setup) -> Vec<u32> {
+    let (most, step) = (setup.max_seqs, constants().step as u32);
+    let separate = setup.engine.scheduler.batching == Batching::PrefillFirst;
     let multiples = (1..).map(|count| count * step);
-    let mut sizes: Vec<u32> = small.chain(multiples).take_while(|&size| size < most).collect();
+    let small: Vec<u32> = match separate {
+        true if setup.workload.drafts.drafted > 0 => {
+            (1..=8).chain((10..=32).step_by(2)).chain((40..=64).step_by(4)).collect()
+        }
+        true => vec![1, 2, 4, 8, 12],
+        false => {
+            std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step).collect()
+        }
+    };
+    let last = small.last().copied().unwrap_or(0);
+    let larger = multiples.skip_while(|&size| size <= last);
+    let mut sizes: Vec<u32> = small.iter().copied().chain(larger).take_while(|&size| size < most).collect();
     sizes.push(most);
     sizes
 }
@@ -129,7 +141,7 @@ pub fn graph_sizes(most: u32) -> Vec<u32> {
 pub fn padded(setup: &Setup, decoding: u64) -> u64 {
     let graph = |decoding: u32| match decodes_eagerly(setup) {
         true => decoding,
-        false => sim::padded(&graph_sizes(setup.max_seqs), decoding),
+        false => sim::padded(&graph_sizes(setup), decoding),
     };
     u32::try_from(decoding).map_or(decoding, |decoding| graph(decoding).into())
 }
@@ -163,8 +175,13 @@ mod tests {
 
     #[test]
     fn graphs_end_at_the_largest_batch() {
-        assert_eq!(graph_sizes(1), [1]);
-        assert_eq!(graph_sizes(20), [1, 2, 4, 8, 16, 20]);
+        let sizes = |link: &str| graph_sizes(&check(&decode(link).0.scenario, catalog()).0.expect("checked"));
+        assert_eq!(sizes("c=1&ms=1"), [1]);
+        assert_eq!(sizes("c=1&ms=20"), [1, 2, 4, 8, 16, 20]);
+        assert_eq!(sizes("e=sglang&c=1&ms=20"), [1, 2, 4, 8, 12, 16, 20]);
+        let drafting = sizes("m=deepseek-v3&g=h200-sxm&tp=8&e=sglang&c=1&ms=80&sd=3");
+        assert_eq!(drafting[7..10], [8, 10, 12]);
+        assert_eq!(drafting[drafting.len() - 4..], [60, 64, 72, 80]);
     }
 
     #[test]

@@ -56,13 +56,16 @@ fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
     case.workload == own.workload && case.prefill == own.prefill
 }
 
-/// The cheapest change. Of those with the same cost the fastest one, so that a change never comes with another one that
-/// gains nothing.
+/// The cheapest change. Of those with the same cost the surest, then the fastest one, so that a change never comes with
+/// another one that gains nothing.
 fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
     let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
     let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);
+    // In percent, as it is shown.
+    let doubt = |case: &Case| case.chance_within_limits().map_or(0.0, |chance| -(chance * 100.0).round());
     let cheap = all.iter().filter(|(cost, _)| *cost <= least * (1.0 + SAME));
-    cheap.min_by(|(_, a), (_, b)| seconds(a).total_cmp(&seconds(b))).copied()
+    let order = |a: &Case, b: &Case| doubt(a).total_cmp(&doubt(b)).then(seconds(a).total_cmp(&seconds(b)));
+    cheap.min_by(|(_, a), (_, b)| order(a, b)).copied()
 }
 
 /// The chance that measurements confirm the change: that it meets the limits and, if the form meets them too, that it
@@ -111,6 +114,7 @@ fn stays_sure(own: &Case, case: &Case) -> bool {
 /// `38 % cheaper, still meets the limits`.
 fn words(own: &Case, case: &Case, cost: f64) -> String {
     let price = match COST.of(own).map(|now| cost / now - 1.0) {
+        Some(change) if change.abs() < SAME => "at the same cost".into(),
         Some(change) if change < 0.0 => format!("{} % cheaper", fixed(-change * 100.0, 0)),
         Some(change) => format!("costs {} % more per token", fixed(change * 100.0, 0)),
         None => format!("{} per M output tokens", COST.print(case)),

@@ -39,6 +39,8 @@ pub struct Physics {
     pub expert_popularity: f64,
     pub network_latency: Seconds,
     pub network_share: f64,
+    /// The rate in FLOP that kernels without a learned model reach, as a share of the peak.
+    pub compute_share: f64,
     pub score_share: f64,
 }
 
@@ -53,6 +55,7 @@ pub const fn physics() -> Physics {
         expert_popularity: known.expert_popularity,
         network_latency: Seconds::from_micros(known.network_latency_us),
         network_share: known.network_share,
+        compute_share: known.compute_share,
         score_share: known.score_share,
     }
 }

@@ -1,6 +1,6 @@
 //! Attention over keys and values, and over latents.
 
-use super::{Calls, ElementwiseKind, phases};
+use super::{Calls, ElementwiseKind, by_query, phases};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{
@@ -78,7 +78,7 @@ impl Calls<'_> {
     }
 
     fn latent_blocks(&mut self, mla: &model::Mla, heads: LatentHeads, count: u64, batch: &Batch) {
-        for (phase, sequences) in phases(batch) {
+        for (phase, sequences) in by_query(batch) {
             let module = LatentModule {
                 phase,
                 sequences,
@@ -125,17 +125,24 @@ impl Calls<'_> {
         self.element(of, "rope", count, ElementwiseKind::Rope, (heads.heads + 1) * heads.rope);
         for (phase, sequences) in phases(batch) {
             self.scope = Scope::Lengths(phase);
-            self.latent_phase(phase, sequences, heads, count);
+            let drafted = phase.choose(0, batch.drafted);
+            self.latent_phase(phase, sequences, (heads, drafted), count);
         }
         self.scope = self.base;
         self.gemm(of, "o_proj", count, hidden, heads.heads * heads.value, weights);
     }
 
     /// The attention kernel of one phase, with the GEMMs that expand or absorb the latents.
-    fn latent_phase(&mut self, phase: Phase, sequences: Vec<Sequences>, heads: LatentHeads, count: u64) {
+    fn latent_phase(
+        &mut self,
+        phase: Phase,
+        sequences: Vec<Sequences>,
+        (heads, drafted): (LatentHeads, u64),
+        count: u64,
+    ) {
         let of = Block::Attention;
         let weights = self.formats.attention;
-        let m = tokens(&sequences);
+        let m = tokens(&sequences) * (1 + drafted);
         let absorbed = phase == Phase::Decode || self.layout.absorbed_prompts;
         let batched = |n, k| BatchedGemm { count: heads.heads, m, n, k, weights };
         let (before, name, after) = match phase {
@@ -150,7 +157,10 @@ impl Calls<'_> {
             let n = heads.heads * (heads.nope + heads.value);
             self.gemm_of(of, "kv_b_proj", count, Gemm { m, n, k: heads.latent, weights });
         }
-        let attention = LatentAttention { phase, sequences, heads, kv: self.layout.kv, reach: None };
+        // All queries of a sequence share its latents, as all heads of a query do.
+        let of_queries = LatentHeads { heads: heads.heads * (1 + drafted), ..heads };
+        let attention =
+            LatentAttention { phase, sequences, heads: of_queries, kv: self.layout.kv, reach: None };
         self.add(of, name, count, attention);
         if absorbed {
             self.add(of, after, count, batched(heads.value, heads.latent));

@@ -3,7 +3,7 @@
 //! The kernels are those that engines launch: projections of queries and entry, the indexer, compression, attention,
 //! the result in two steps (`DeepseekV4Attention` in Hugging Face transformers, vLLM's and SGLang's layers).
 
-use super::{Calls, ElementwiseKind, phases};
+use super::{Calls, ElementwiseKind, by_query};
 use crate::config::{Dtype, model};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{LatentAttention, LatentHeads, Phase, Reach, Scores, Sequences, tokens};
@@ -26,7 +26,7 @@ impl Calls<'_> {
         if compressed.ratio.is_some() {
             self.compression(compressed, count);
         }
-        for (phase, sequences) in phases(batch) {
+        for (phase, sequences) in by_query(batch) {
             self.scope = Scope::Lengths(phase);
             let ratio = compressed.ratio.map(u64::from);
             if let (Some(indexer), Some(ratio)) = (compressed.indexer, ratio) {

@@ -99,6 +99,12 @@ impl Calls<'_> {
         self.add(Block::Experts, "fused_moe", count, call);
         if data_parallel {
             self.collective("combine", count, combine);
+            // It leaves each rank of a group with a part of the group's tokens.
+            let ranks = self.layout.parallel.tp;
+            if ranks > 1 {
+                let bytes = Bytes((self.tokens * width) as f64 * ACTIVATION_BYTES);
+                self.collective("group_all_gather", count, Collective::AllGather { ranks, bytes });
+            }
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Layout {
     pub rope_in_attention: bool,
     /// Shared experts run concurrently with the routed ones.
     pub shared_beside_routed: bool,
+    /// Ranks that share the LM head: those of one attention DP group, or of all.
+    pub head_ranks: u32,
     /// The norm after an all-reduce is fused into it.
     pub norm_in_all_reduce: bool,
     /// The engine computes delta rules as its older versions did.

@@ -1,6 +1,6 @@
 //! Recurrences instead of attention: delta rules and Mamba.
 
-use super::{Calls, ElementwiseKind, phases};
+use super::{Calls, ElementwiseKind, verified};
 use crate::config::Dtype;
 use crate::config::model::{self, Gates};
 use crate::graph::{Batch, Block, Scope};
@@ -101,13 +101,4 @@ impl Calls<'_> {
         let name = phase.choose("causal_conv1d_prefill", "causal_conv1d_decode");
         self.add(Block::Attention, name, count, call);
     }
-}
-
-/// The sequences of each phase, decoding ones with their drafts: recurrences take one token after another.
-fn verified(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
-    phases(batch).map(|(phase, mut sequences)| {
-        let drafted = phase.choose(0, batch.drafted);
-        sequences.iter_mut().for_each(|group| group.new += drafted);
-        (phase, sequences)
-    })
 }

@@ -254,13 +254,21 @@ impl Calls<'_> {
 
     /// Logits and sampling of this many positions.
     fn choose(&mut self, model: &Model, rows: u64, count: u64) {
-        let tp = self.layout.parallel.tp;
+        let (ranks, tp) = (self.layout.head_ranks, self.layout.parallel.tp);
         let vocab = u64::from(model.vocab);
-        let gemm = Gemm { m: rows, n: vocab.div_ceil(u64::from(tp)), k: self.hidden, weights: Dtype::Bf16 };
+        let groups = u64::from(ranks / tp.max(1)).max(1);
+        let all = rows * groups;
+        let gather = |width: u64| {
+            let bytes = Bytes((all * width) as f64 * ACTIVATION_BYTES);
+            Collective::AllGather { ranks, bytes }
+        };
+        if groups > 1 {
+            self.collective("states_all_gather", count, gather(self.hidden));
+        }
+        let gemm = Gemm { m: all, n: vocab.div_ceil(u64::from(ranks)), k: self.hidden, weights: Dtype::Bf16 };
         self.gemm_of(Block::Head, "lm_head", count, gemm);
-        if tp > 1 {
-            let bytes = Bytes((rows * vocab) as f64 * ACTIVATION_BYTES);
-            self.collective("all_gather", count, Collective::AllGather { ranks: tp, bytes });
+        if ranks > 1 {
+            self.collective("all_gather", count, gather(vocab));
         }
         self.add(
             Block::Head,
@@ -283,4 +291,22 @@ fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
         .iter()
         .map(|&phase| (phase, of_phase(batch, phase)))
         .filter(|(_, sequences)| !sequences.is_empty())
+}
+
+/// The same, each draft of a decoding sequence as a sequence: its query may attend to other keys than the others.
+fn by_query(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
+    phases(batch).map(|(phase, mut sequences)| {
+        let each = 1 + phase.choose(0, batch.drafted);
+        sequences.iter_mut().for_each(|group| group.count *= each);
+        (phase, sequences)
+    })
+}
+
+/// The same, decoding sequences with their drafts: recurrences take one token after another.
+fn verified(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
+    phases(batch).map(|(phase, mut sequences)| {
+        let drafted = phase.choose(0, batch.drafted);
+        sequences.iter_mut().for_each(|group| group.new += drafted);
+        (phase, sequences)
+    })
 }

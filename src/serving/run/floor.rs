@@ -20,15 +20,17 @@ impl Floor {
     pub fn of(setup: &Setup) -> Self {
         let (prompt, drafts) = (setup.mean_prompt() as u32, setup.workload.drafts);
         let are_alike = setup.longest().0 == prompt;
-        let time = |new: u32, past: u32| {
-            let (new, past) = (u64::from(new), u64::from(past));
-            let batch = Batch::of(Sequences { count: 1, new, past }).pooling(new);
-            ideal(setup, &batch).map_or(0.0, |time| time.0 * IMPOSSIBLE)
+        let time = |batch: Batch| {
+            let tokens = batch.tokens();
+            ideal(setup, &batch.pooling(tokens)).map_or(0.0, |time| time.0 * IMPOSSIBLE)
         };
         let cached = setup.cached(prompt);
+        let (new, past) = (u64::from(prompt.saturating_sub(cached).max(1)), u64::from(cached));
+        let length = if are_alike { u64::from(prompt) } else { 1 };
+        let step = Batch::decode(1, length).verifying(drafts.drafted);
         Self {
-            ttft: if are_alike { time(prompt.saturating_sub(cached).max(1), cached) } else { 0.0 },
-            tpot: time(1 + drafts.drafted, if are_alike { prompt } else { 1 }) / (1.0 + drafts.accepted),
+            ttft: if are_alike { time(Batch::of(Sequences { count: 1, new, past })) } else { 0.0 },
+            tpot: time(step) / (1.0 + drafts.accepted),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Separate prefill workers: their step times, and the transfer of KV cache to the decode replicas.
 
+use std::sync::OnceLock;
+
 use super::Runner;
 use crate::config::catalog::numbers::pools::constants;
 use crate::config::catalog::physics;
@@ -40,6 +42,7 @@ impl Runner {
     /// If a GPU's record lacks a figure that a link between more of them needs.
     pub fn resize(&mut self, [workers, replicas]: [u32; 2]) -> Result<(), Issue> {
         self.setup.replicas = replicas;
+        self.capacity = OnceLock::new();
         let Some((mut pool, own)) = self.setup.prefill.take().zip(self.prefill.as_mut()) else {
             return Ok(());
         };

@@ -124,9 +124,9 @@ fn tpot(
     }
     if drafted > 0 {
         lines.push(format!(
-            "Speculative decoding: each step verifies {} draft tokens per sequence along with its newest token; {} are \
-             accepted on average.{}",
-            count(f64::from(drafted)),
+            "Speculative decoding: each step verifies {} per sequence along with its newest token; {} are accepted on \
+             average.{}",
+            counted(f64::from(drafted), "draft token"),
             decimal(workload.drafts.accepted),
             // An MTP layer's passes are among the step's kernels.
             match setup.drafting_layer() {

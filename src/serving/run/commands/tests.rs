@@ -209,7 +209,10 @@ fn every_kind_of_load_has_its_client() {
     }
     for (engine, flags) in [
         ("vllm", ["vllm bench throughput --model", "--random-input-len 1024", "--max-num-seqs"]),
-        ("sglang", ["sglang.bench_offline_throughput", "--random-range-ratio 1.000", "--max-running-requests"]),
+        (
+            "sglang",
+            ["sglang.bench_offline_throughput", "--random-range-ratio 1.000", "--max-running-requests"],
+        ),
         ("trtllm", ["prepare-dataset", "throughput --backend pytorch", "--num-requests 300"]),
     ] {
         let text = of(Load::Offline(300), engine);
