@@ -262,11 +262,9 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         let memory = memory(trial, demand)?;
         let needed = match trial.workload.load {
             Load::Batch(_) => demand.kv_tokens,
-            _ => demand.sequence_tokens,
+            _ => demand.sequence_tokens * f64::from(trial.parallel.dp),
         };
-        let ranks =
-            if matches!(trial.workload.load, Load::Batch(_)) { 1.0 } else { f64::from(trial.parallel.dp) };
-        Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens / ranks >= needed)
+        Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens >= needed)
     };
     let with = |change: &dyn Fn(&mut Setup)| {
         let mut trial = setup.clone();
