@@ -7,7 +7,6 @@ use wasm_bindgen::JsValue;
 
 use super::{Form, State, frame};
 use crate::config::Field;
-use crate::config::link::names_nothing;
 use crate::study::panel::Panel;
 
 /// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
@@ -37,10 +36,6 @@ pub fn page() -> String {
 
 /// Updates the form on back, forward, and edits of the address.
 pub fn follow(state: State) {
-    // Links within the page name only the fragment.
-    if !address().split('#').next().is_none_or(names_nothing) {
-        state.replace();
-    }
     let listener = EventListener::new(&window(), "popstate", move |_| {
         // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
@@ -107,13 +102,7 @@ pub fn push(link: &str, kept: Kept) -> bool {
         .is_ok_and(|history| history.push_state_with_url(&kept.write(), "", Some(&url(link))).is_ok())
 }
 
-/// The address with this link as its fragment, and without a link's keys in its query: there they would stand in for
-/// the defaults that links leave out.
-pub fn url(link: &str) -> String {
-    let address = address();
-    let page = address.split('#').next().unwrap_or_default();
-    let Some((path, query)) = page.split_once('?') else { return format!("{page}#{link}") };
-    let others: Vec<&str> = query.split('&').filter(|pair| names_nothing(&format!("?{pair}"))).collect();
-    let mark = if others.is_empty() { "" } else { "?" };
-    format!("{path}{mark}{}#{link}", others.join("&"))
+/// The full address with this fragment.
+fn url(link: &str) -> String {
+    format!("#{link}")
 }

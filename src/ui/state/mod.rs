@@ -178,11 +178,13 @@ impl State {
 
     /// The address of this configuration, pinned to the release of data and weights once known.
     pub fn shared_address(self) -> String {
+        let address = address::address();
         match self.worker.get_untracked() {
             WorkerStatus::Ready { release } => {
-                address::url(&self.form.with_untracked(|form| form.pinned_link(release)))
+                let page = address.split('#').next().unwrap_or_default();
+                format!("{page}#{}", self.form.with_untracked(|form| form.pinned_link(release)))
             }
-            _ => address::address(),
+            _ => address,
         }
     }
 
