@@ -181,7 +181,8 @@ impl Calibration {
                 .collect();
             order.order_by(|one, other| other.0.total_cmp(&one.0));
             let (closest, others) = order.split_at(order.len().min(NEAREST));
-            let mut seen: BTreeSet<_> = closest.iter().map(|(_, known, _)| known.place.labels).collect();
+            let mut seen = BTreeSet::new();
+            seen.extend(closest.iter().map(|(_, known, _)| known.place.labels));
             let others = others.iter().filter(|(_, known, _)| seen.insert(known.place.labels));
             let others = others.take(most - closest.len());
             closest.iter().chain(others).for_each(|(_, _, index)| chosen[*index] = true);

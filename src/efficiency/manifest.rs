@@ -98,7 +98,9 @@ impl Manifest {
 
     /// Training GPUs per family.
     pub fn trained_on(&self) -> BTreeMap<Family, Vec<String>> {
-        self.families.iter().map(|(family, record)| (*family, record.trained_on.clone())).collect()
+        let mut all = BTreeMap::new();
+        all.extend(self.families.iter().map(|(family, record)| (*family, record.trained_on.clone())));
+        all
     }
 }
 

@@ -94,8 +94,8 @@ impl Rows {
         trained_on: &BTreeMap<Family, Vec<String>>,
     ) -> Option<Learned> {
         let is_here = |gpus: &Vec<String>| gpus.contains(&self.gpu);
-        let seen: BTreeMap<Family, bool> =
-            trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))).collect();
+        let mut seen: BTreeMap<Family, bool> = BTreeMap::new();
+        seen.extend(trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))));
         let mut calls = Vec::with_capacity(self.calls.len());
         for call in &self.calls {
             calls.push(match call.row {

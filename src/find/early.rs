@@ -6,6 +6,7 @@ use super::Search;
 use super::probe::BoundedLayout;
 use super::search::{REFINED, SCREENED};
 use crate::config::Scenario;
+use crate::units::Order;
 
 /// Layouts simulated before all more promising ones have been estimated, so that a plan can be shown soon.
 const EARLY: u32 = 3;
@@ -21,7 +22,7 @@ pub(super) fn spread(layouts: Vec<Scenario>) -> VecDeque<Scenario> {
     }
     let mut numbered: Vec<(u32, Scenario)> = (0..).zip(layouts).collect();
     // Multiples of the golden ratio do not align with any of the nested choices.
-    numbered.sort_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
+    numbered.order_by_key(|(index, _)| index.wrapping_mul(0x9E37_79B9));
     numbered.into_iter().map(|(_, layout)| layout).collect()
 }
 

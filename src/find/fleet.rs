@@ -47,14 +47,12 @@ impl Fleet {
             let name = format!("{} of {}", Field::Owned.input().label, gpu_name(id));
             number(Field::Owned, GPUS, true, &name, value, issues)
         };
-        let owned = by_gpu(Field::Owned, owned, issues, count);
-        Self {
-            owned: owned.into_iter().map(|(id, count)| (id, count as u32)).collect(),
-            bought: Vec::new(),
-            gpus,
-            dollars,
-            prices: BTreeMap::new(),
-        }
+        // Inserted one by one: collecting would compile another sort.
+        let mut counts = BTreeMap::new();
+        counts.extend(
+            by_gpu(Field::Owned, owned, issues, count).into_iter().map(|(id, count)| (id, count as u32)),
+        );
+        Self { owned: counts, bought: Vec::new(), gpus, dollars, prices: BTreeMap::new() }
     }
 
     /// Whether nothing bounds a plan.

@@ -69,8 +69,8 @@ pub(super) fn read(
     match terms.as_str() {
         ON_DEMAND => BTreeMap::new(),
         RESERVED => {
-            let known: BTreeMap<String, Price> =
-                types.iter().filter_map(|gpu| Some((gpu.clone(), reserved(gpu)?))).collect();
+            let mut known = BTreeMap::new();
+            known.extend(types.iter().filter_map(|gpu| Some((gpu.clone(), reserved(gpu)?))));
             let others = types.iter().filter_map(|id| catalog().gpu(id).filter(|_| !known.contains_key(id)));
             let (listed, unknown): (Vec<_>, Vec<_>) =
                 others.partition(|gpu| gpu.dollars_per_hour.0.is_some());

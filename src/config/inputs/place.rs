@@ -2,6 +2,7 @@
 
 use super::{INPUTS, Input, Number};
 use crate::config::Scenario;
+use crate::units::Order;
 
 /// A group of the form, and the position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +30,7 @@ impl FormGroup {
     /// Its inputs, from top to bottom.
     pub fn inputs(self) -> Vec<&'static Input> {
         let mut inputs: Vec<_> = INPUTS.iter().filter(|input| input.group() == Some(self)).collect();
-        inputs.sort_by_key(|input| input.place);
+        inputs.order_by_key(|input| input.place);
         inputs
     }
 }

@@ -4,6 +4,7 @@
 //! known not to change shapes are dropped; the rest has to match a catalog model, or a name known to have its
 //! shapes. A single unknown word is refused: silently using a model of another size would be worse.
 
+use crate::units::Order;
 mod apply;
 mod engines;
 mod gpus;
@@ -231,7 +232,7 @@ fn unknown(text: &str, base: &str) -> String {
             is_near.then_some((f64::from(u8::from(within)) + similarity + begins, known))
         })
         .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.order_by(|a, b| b.0.total_cmp(&a.0));
     near.dedup_by(|a, b| a.1.base == b.1.base);
     let names: Vec<&str> = near.iter().take(OFFERED).map(|(_, known)| &*known.model.name).collect();
     let nearest = match names.split_last() {

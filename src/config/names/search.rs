@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::{NAMED_MODELS, NamedModel};
 use crate::config::catalog::POPULAR;
 use crate::config::{Dtype, Model};
+use crate::units::Order;
 
 /// How well a name matches `words`, in lower case: lower is better. `None` if a word is in neither the name nor the
 /// `facts`.
@@ -42,7 +43,7 @@ pub fn search(words: &[&str]) -> Vec<&'static Model> {
         let is_quantized = known.model.weights != Dtype::Bf16;
         is_sized.then(|| (is_quantized, Reverse(version(&known.base))))
     };
-    found.sort_by_key(|(rank, known)| {
+    found.order_by_key(|(rank, known)| {
         (squeeze(&known.base) != squeezed, *rank, age(known), popularity(&known.model.id))
     });
     found.into_iter().map(|(_, known)| known.model).collect()

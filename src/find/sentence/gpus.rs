@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::config::catalog::catalog;
+use crate::units::Order;
 
 /// The text with these GPUs' names replaced by their ids.
 pub fn by_id(text: &str) -> String {
@@ -11,7 +12,7 @@ pub fn by_id(text: &str) -> String {
         gpus.flat_map(|gpu| [gpu.name.to_lowercase(), gpu.id.replace('-', " ")].map(|name| (name, &*gpu.id)));
     let mut names: Vec<(String, &str)> = names.filter(|(name, _)| name.contains(' ')).collect();
     // One name may be the beginning of another: `RTX 4080`, `RTX 4080 SUPER`.
-    names.sort_by_key(|(name, _)| Reverse(name.len()));
+    names.order_by_key(|(name, _)| Reverse(name.len()));
     names.into_iter().fold(text.to_owned(), |text, (name, id)| replaced(&text, &name, id))
 }
 

@@ -216,7 +216,7 @@ impl Runner {
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);
         }
-        rates.sort_by(f64::total_cmp);
+        rates.sort_unstable_by(f64::total_cmp);
         rates
     }
 }

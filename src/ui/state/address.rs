@@ -7,7 +7,6 @@ use wasm_bindgen::JsValue;
 
 use super::{Form, State, frame};
 use crate::config::Field;
-use crate::study::panel::Panel;
 
 /// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
 pub fn address() -> String {
@@ -54,52 +53,32 @@ pub fn open(link: &str) {
     let _ = window().location().set_hash(link);
 }
 
-/// What a history entry holds beside its link, and a reload keeps.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Kept {
-    /// Whether a trace, which a reload loses, replaced the link's load.
-    pub traced: bool,
-    /// The panel below the answer.
-    pub panel: Panel,
-}
-
-const TRACED: &str = "traced ";
-
-impl Kept {
-    /// Of the current entry.
-    pub fn read() -> Self {
-        let text = window().history().and_then(|history| history.state()).ok();
-        let text = text.and_then(|state| state.as_string()).unwrap_or_default();
-        let panel = text.strip_prefix(TRACED);
-        Self { traced: panel.is_some(), panel: Panel::from_id(panel.unwrap_or(&text)) }
-    }
-
-    /// Updates the current entry.
-    pub fn keep(self) {
-        let _ = window().history().and_then(|history| history.replace_state(&self.write(), ""));
-    }
-
-    fn write(self) -> JsValue {
-        [if self.traced { TRACED } else { "" }, self.panel.id()].concat().into()
-    }
-}
-
-/// Replaces the current history entry.
-pub fn replace(link: &str, kept: Kept) {
+/// Replaces the current history entry. `traced`: a trace stands in for the link's load.
+pub fn replace(link: &str, traced: bool) {
     // Frames without an origin may be refused history access; the page works without.
     let _ = window()
         .history()
-        .and_then(|history| history.replace_state_with_url(&kept.write(), "", Some(&url(link))));
+        .and_then(|history| history.replace_state_with_url(&note(traced), "", Some(&url(link))));
 }
 
 /// Adds a history entry; false if the address is unchanged, or the browser refuses.
-pub fn push(link: &str, kept: Kept) -> bool {
+pub fn push(link: &str, traced: bool) -> bool {
     if fragment() == link {
         return false;
     }
     window()
         .history()
-        .is_ok_and(|history| history.push_state_with_url(&kept.write(), "", Some(&url(link))).is_ok())
+        .is_ok_and(|history| history.push_state_with_url(&note(traced), "", Some(&url(link))).is_ok())
+}
+
+/// Kept with a history entry, which outlives a reload where a trace does not.
+fn note(traced: bool) -> JsValue {
+    if traced { JsValue::TRUE } else { JsValue::NULL }
+}
+
+/// Whether a trace replaced the load before the page was reloaded.
+pub fn was_traced() -> bool {
+    window().history().and_then(|history| history.state()).is_ok_and(|state| state.is_truthy())
 }
 
 /// The full address with this fragment.

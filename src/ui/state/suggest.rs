@@ -17,16 +17,14 @@ pub struct Suggestion {
     /// Id of the current search; `None` once the form has changed.
     id: Option<u32>,
     done: bool,
-    /// Says too if nothing is better; empty until known.
+    /// Empty if nothing is better or known yet.
     pub document: Document,
 }
 
 /// Called when the worker may be idle.
 pub fn rest(state: State) {
     let known = state.study.with_untracked(|study| study.suggestion.done);
-    // It would be for the form's load.
-    let traced = !state.trace.with_untracked(String::is_empty);
-    if known || traced || frame::view().is_some() {
+    if known || frame::view().is_some() {
         return;
     }
     state.suggestion_timer.set_value(Some(Timeout::new(PAUSE_MS, move || begin(state))));
@@ -71,5 +69,7 @@ pub fn receive(suggestion: &mut Suggestion, studied: Studied) {
         return;
     }
     suggestion.done = studied.done == studied.total;
-    suggestion.document = studied.document;
+    if studied.document.blocks.iter().any(|block| block.id == "better") {
+        suggestion.document = studied.document;
+    }
 }
