@@ -19,7 +19,6 @@ use crate::worker::client::Client;
 use crate::worker::protocol::{Answer, Pass, Reading};
 
 pub use crate::config::inputs::Form;
-use address::Kept;
 pub use find::Finding;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
@@ -98,7 +97,6 @@ impl State {
     pub fn start() -> Self {
         let theme = RwSignal::new(theme::applied());
         let form = address::form();
-        let Kept { traced, panel } = Kept::read();
         let finding = form.find().is_some() && frame::view().is_none();
         let state = Self {
             form: RwSignal::new(form),
@@ -112,8 +110,8 @@ impl State {
             said: RwSignal::new(RequestText::default()),
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
-            lost_trace: RwSignal::new(traced),
-            study: RwSignal::new(OpenStudy::in_panel(panel)),
+            lost_trace: RwSignal::new(address::was_traced()),
+            study: RwSignal::new(OpenStudy::default()),
             suggestion_timer: StoredValue::new_local(None),
             pointed: RwSignal::new(String::new()),
             search: RwSignal::new(String::new()),
@@ -145,17 +143,14 @@ impl State {
         self.replace();
     }
 
-    /// What a reload must find again.
-    fn kept(self) -> Kept {
-        Kept {
-            traced: self.lost_trace.get_untracked() || !self.trace.with_untracked(String::is_empty),
-            panel: self.study.with_untracked(|study| study.panel),
-        }
+    /// Whether a trace is in use, or was before a reload.
+    fn is_traced(self) -> bool {
+        self.lost_trace.get_untracked() || !self.trace.with_untracked(String::is_empty)
     }
 
     /// Replaces the history entry.
     fn replace(self) {
-        address::replace(&self.form.with_untracked(Form::link), self.kept());
+        address::replace(&self.form.with_untracked(Form::link), self.is_traced());
     }
 
     /// A choice made with control `id`: adds a history entry, unless the newest one is already this control's
@@ -165,7 +160,7 @@ impl State {
         let link = self.form.with_untracked(Form::link);
         if self.last_pushed.get_value() == Some(id) {
             self.replace();
-        } else if address::push(&link, self.kept()) {
+        } else if address::push(&link, self.is_traced()) {
             self.last_pushed.set_value(Some(id));
         }
     }

@@ -44,10 +44,6 @@ pub struct OpenStudy {
 }
 
 impl OpenStudy {
-    pub(super) fn in_panel(panel: Panel) -> Self {
-        Self { panel, ..Self::default() }
-    }
-
     /// The id of the next question.
     fn next(&mut self) -> u32 {
         self.asked = self.asked.wrapping_add(1);
@@ -88,7 +84,6 @@ impl State {
             }
             study.sought = fold.into();
         });
-        self.kept().keep();
         ask(self);
     }
 

@@ -24,7 +24,9 @@ pub struct Suggestion {
 /// Called when the worker may be idle.
 pub fn rest(state: State) {
     let known = state.study.with_untracked(|study| study.suggestion.done);
-    if known || frame::view().is_some() {
+    // It would be for the form's load.
+    let traced = !state.trace.with_untracked(String::is_empty);
+    if known || traced || frame::view().is_some() {
         return;
     }
     state.suggestion_timer.set_value(Some(Timeout::new(PAUSE_MS, move || begin(state))));
