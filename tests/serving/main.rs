@@ -240,7 +240,7 @@ fn a_plan_answered_with_other_rows_is_refused() {
     assert_eq!(finish(&plan, &Efficiencies::Learned(Learned::default())), None);
 }
 
-/// Nine sequences replay the graph of sixteen: in a run, in a static batch, and in the step that is broken down.
+/// Thirteen sequences replay the graph of sixteen: in a run, in a static batch, and in the step that is broken down.
 #[test]
 fn decode_steps_are_padded_alike_wherever_they_are_shown() {
     for engine in ENGINES {
@@ -252,13 +252,13 @@ fn decode_steps_are_padded_alike_wherever_they_are_shown() {
             (pass.time.0, pass.sequences + pass.padding)
         };
         for load in [Load::Batch, Load::Concurrency] {
-            let [nine, sixteen] = [9, 16].map(|size| of(size, load));
-            let ((time, graph), (whole, _)) = (step(&nine), step(&sixteen));
+            let [thirteen, sixteen] = [13, 16].map(|size| of(size, load));
+            let ((time, graph), (whole, _)) = (step(&thirteen), step(&sixteen));
             assert!(
                 graph == 16 && (0.95..1.0).contains(&(time / whole)),
                 "{engine}: {graph}, {time} of {whole} s"
             );
-            let tpot = nine.headline.unwrap().tpot.unwrap().0;
+            let tpot = thirteen.headline.unwrap().tpot.unwrap().0;
             assert!((0.97..1.06).contains(&(tpot / time)), "{engine}: TPOT {tpot} s, a step {time} s");
         }
     }
