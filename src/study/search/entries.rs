@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::config::link::Find;
 use crate::config::model::Attention;
 use crate::config::objects::from_json;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
@@ -115,8 +114,7 @@ pub fn entries(study: &Study) -> Vec<Entry> {
     all.extend(terms());
     for field in Field::ALL {
         let input = field.input();
-        let is_chosen = study.link.find.is_some() && Find::chooses(*field);
-        if input.place.is_some() && input.is_shown(&study.link.scenario) && !is_chosen {
+        if input.place.is_some() && input.is_shown(&study.link.scenario) {
             let (facts, link) = (input.help.into(), format!("input:{}", field.id()));
             all.push(Entry { kind: "Input", name: input.label.into(), facts, link });
         }

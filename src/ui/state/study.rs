@@ -59,14 +59,10 @@ impl State {
         })
     }
 
-    /// Shows this panel below the answer, with a fold of its study opened. Panels are of the form's configuration, so
-    /// this leaves Find, except for what the plans have of their own.
+    /// Shows this panel below the answer, with a fold of its study opened.
     pub fn show(self, panel: Panel, fold: &str) {
-        if self.finding.get_untracked() {
-            if let Some(of_plans) = panel.fold_of_plans() {
-                return self.plans.update(|plans| plans.sought = of_plans);
-            }
-            self.seek(false);
+        if let Some(of_plans) = panel.fold_of_plans().filter(|_| self.finding.get_untracked()) {
+            return self.plans.update(|plans| plans.sought = of_plans);
         }
         self.study.update(|study| {
             if study.panel != panel {
