@@ -295,18 +295,19 @@ fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
 
 /// The same, each draft of a decoding sequence as a sequence: its query may attend to other keys than the others.
 fn by_query(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
-    phases(batch).map(|(phase, mut sequences)| {
-        let each = 1 + phase.choose(0, batch.drafted);
-        sequences.iter_mut().for_each(|group| group.count *= each);
-        (phase, sequences)
-    })
+    with_drafts(batch, |group, drafted| group.count *= 1 + drafted)
 }
 
 /// The same, decoding sequences with their drafts: recurrences take one token after another.
 fn verified(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
-    phases(batch).map(|(phase, mut sequences)| {
+    with_drafts(batch, |group, drafted| group.new += drafted)
+}
+
+/// The same after `add`, which adds so many drafts to a group of decoding sequences.
+fn with_drafts(batch: &Batch, add: fn(&mut Sequences, u64)) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
+    phases(batch).map(move |(phase, mut sequences)| {
         let drafted = phase.choose(0, batch.drafted);
-        sequences.iter_mut().for_each(|group| group.new += drafted);
+        sequences.iter_mut().for_each(|group| add(group, drafted));
         (phase, sequences)
     })
 }
