@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::objects::from_json;
 use crate::kernels::Family;
+use crate::units::map_of;
 
 /// Everything about one release of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,9 +99,7 @@ impl Manifest {
 
     /// Training GPUs per family.
     pub fn trained_on(&self) -> BTreeMap<Family, Vec<String>> {
-        let mut all = BTreeMap::new();
-        all.extend(self.families.iter().map(|(family, record)| (*family, record.trained_on.clone())));
-        all
+        map_of(self.families.iter().map(|(family, record)| (*family, record.trained_on.clone())))
     }
 }
 

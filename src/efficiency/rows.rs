@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{Answer, CallAnswer, Learned};
 use crate::config::{MissingFigure, Setup};
 use crate::kernels::{Added, Family, Op, ServedVector};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Seconds, map_of};
 
 /// Feature rows of one family, row-major.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -94,8 +94,7 @@ impl Rows {
         trained_on: &BTreeMap<Family, Vec<String>>,
     ) -> Option<Learned> {
         let is_here = |gpus: &Vec<String>| gpus.contains(&self.gpu);
-        let mut seen: BTreeMap<Family, bool> = BTreeMap::new();
-        seen.extend(trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))));
+        let seen = map_of(trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))));
         let mut calls = Vec::with_capacity(self.calls.len());
         for call in &self.calls {
             calls.push(match call.row {

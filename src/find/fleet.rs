@@ -10,7 +10,7 @@ use crate::config::check::check_gpu;
 use crate::config::inputs::{ANY, Range};
 use crate::config::names::gpu_id;
 use crate::config::{Field, Gpu, Issue, Scenario, Setup, json};
-use crate::units::{Dollars, counted};
+use crate::units::{Dollars, counted, map_of};
 
 /// Bounds on what may be used; all empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,12 +47,9 @@ impl Fleet {
             let name = format!("{} of {}", Field::Owned.input().label, gpu_name(id));
             number(Field::Owned, GPUS, true, &name, value, issues)
         };
-        // Inserted one by one: collecting would compile another sort.
-        let mut counts = BTreeMap::new();
-        counts.extend(
-            by_gpu(Field::Owned, owned, issues, count).into_iter().map(|(id, count)| (id, count as u32)),
-        );
-        Self { owned: counts, bought: Vec::new(), gpus, dollars, prices: BTreeMap::new() }
+        let owned = by_gpu(Field::Owned, owned, issues, count);
+        let owned = map_of(owned.into_iter().map(|(id, count)| (id, count as u32)));
+        Self { owned, bought: Vec::new(), gpus, dollars, prices: BTreeMap::new() }
     }
 
     /// Whether nothing bounds a plan.

@@ -9,6 +9,7 @@ use crate::config::catalog::{catalog, prices};
 use crate::config::inputs::Range;
 use crate::config::link::pointed;
 use crate::config::{Field, Issue, json};
+use crate::units::map_of;
 
 /// Dollars per GPU-hour, and their basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,8 +70,7 @@ pub(super) fn read(
     match terms.as_str() {
         ON_DEMAND => BTreeMap::new(),
         RESERVED => {
-            let mut known = BTreeMap::new();
-            known.extend(types.iter().filter_map(|gpu| Some((gpu.clone(), reserved(gpu)?))));
+            let known = map_of(types.iter().filter_map(|gpu| Some((gpu.clone(), reserved(gpu)?))));
             let others = types.iter().filter_map(|id| catalog().gpu(id).filter(|_| !known.contains_key(id)));
             let (listed, unknown): (Vec<_>, Vec<_>) =
                 others.partition(|gpu| gpu.dollars_per_hour.0.is_some());

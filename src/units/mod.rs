@@ -17,5 +17,5 @@ pub const GIB: f64 = 1024.0 * MIB;
 pub use chance::{chance, confidence, doubt};
 pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
-pub use order::Order;
+pub use order::{Order, map_of};
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};

@@ -2,6 +2,7 @@
 //! items. Each copy adds kilobytes to the download, and there would be thirty.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// Stable sorting of lists of anything.
 pub trait Order<T> {
@@ -34,6 +35,14 @@ fn positions(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> V
     let mut order: Vec<usize> = (0..len).collect();
     order.sort_by(|a, b| compare(*a, *b));
     order
+}
+
+/// A map of these pairs; of several with one key the last counts. They are inserted one by one, since collecting sorts them
+/// first.
+pub fn map_of<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(pairs);
+    map
 }
 
 #[cfg(test)]
