@@ -124,14 +124,14 @@ impl Search {
             return Some(Nearest { plan: self.as_shown(found, None), broken: None, text });
         }
         let (found, broken) = self.missed.as_ref()?;
-        let name = words::name(&self.request, &found.scenario, &found.setup, found.replicas);
+        let name = found.name(&self.request);
         let text = format!("nothing meets the limits; the closest is {name}: {}", broken.text);
         Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
 
     /// By how much a plan that meets the limits exceeds the fleet.
     fn beyond(&self, found: &Found) -> String {
-        let name = words::name(&self.request, &found.scenario, &found.setup, found.replicas);
+        let name = found.name(&self.request);
         let gpus = found.gpus();
         let fleet = &self.request.fleet;
         let over = match (found.ranking_cost(), fleet.dollars) {
@@ -156,8 +156,7 @@ impl Search {
     }
 
     fn as_shown(&self, found: &Found, drawback: Option<String>) -> DeploymentPlan {
-        let plan =
-            found.plan(words::name(&self.request, &found.scenario, &found.setup, found.replicas), drawback);
+        let plan = found.plan(found.name(&self.request), drawback);
         let listed = &found.setup.gpu.dollars_per_hour;
         let price_from = match (self.request.fleet.prices.get(&plan.gpu), found.scenario.overrides.price) {
             (Some(price), _) => Some(price.from(&plan.gpu)),

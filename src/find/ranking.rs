@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::Search;
 use super::plan::{Found, SimulatedPlan};
 use super::probe::BoundedLayout;
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::search::Phase;
-use super::{Search, words};
 use crate::config::Setup;
 use crate::serving::run::Runner;
 use crate::units::fixed;
@@ -82,7 +82,7 @@ impl Search {
     pub(super) fn pruned(&mut self, layout: &BoundedLayout, ranking_cost: RankingCost) {
         // If it is beyond the fleet, the fleet is the reason.
         if self.phase != Phase::BeyondFleet && self.is_far(ranking_cost) {
-            let name = words::name(&self.request, &layout.scenario, &layout.setup, 1);
+            let name = layout.name(&self.request);
             let of = if let RankingCost::Gpus(_) = ranking_cost { "GPUs" } else { "cost" };
             let text = format!("{name}: more than {} times the {of} of the best plan", fixed(FAR, 0));
             self.reason(&layout.setup.gpu.id, 4, 0.0, text);

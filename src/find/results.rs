@@ -53,16 +53,14 @@ impl Search {
             }
             Screened::TooSlow { layout, excess, text } => {
                 self.counts.too_slow += 1;
-                let text =
-                    format!("{}: {text}", words::name(&self.request, &layout.scenario, &layout.setup, 1));
+                let text = format!("{}: {text}", layout.name(&self.request));
                 self.reason(&layout.setup.gpu.id, 2, excess, text);
                 self.slow.push_back(layout);
             }
             Screened::BeyondFleet(layout) => {
                 self.counts.beyond_fleet += 1;
                 let text = self.request.fleet.lacks(&layout.setup, layout.least);
-                let text =
-                    format!("{}: {text}", words::name(&self.request, &layout.scenario, &layout.setup, 1));
+                let text = format!("{}: {text}", layout.name(&self.request));
                 self.reason(&layout.setup.gpu.id, 4, f64::from(layout.least), text);
                 self.beyond.push_back(layout);
             }
@@ -97,7 +95,7 @@ impl Search {
             Slice::Missed(missed) => {
                 let Some((found, broken)) = missed.map(|missed| *missed) else { return };
                 let excess = words::excess(&broken);
-                let name = words::name(&self.request, &found.scenario, &found.setup, found.replicas);
+                let name = found.name(&self.request);
                 self.reason(&found.setup.gpu.id, 3, excess, format!("{name}: {}", broken.text));
                 let bounded = self.request.gpus.is_none() && !self.request.fleet.is_unbounded();
                 // More replicas than the fleet has might suffice.

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::Search;
 use super::plan::Found;
-use super::{Search, words};
 use crate::units::percent;
 
 impl Search {
@@ -12,7 +12,7 @@ impl Search {
         let of = |disaggregated: bool| {
             self.found.iter().map(|(found, _)| found).find(|found| found.is_disaggregated() == disaggregated)
         };
-        let name = |found: &Found| words::name(&self.request, &found.scenario, &found.setup, found.replicas);
+        let name = |found: &Found| found.name(&self.request);
         let Some(pools) = of(true) else {
             let over = self.pools.begun && self.is_finished() && !self.is_stopped();
             return over.then(|| match (&self.pools.missed, &self.pools.refused) {

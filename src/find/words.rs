@@ -2,6 +2,7 @@
 
 use super::Request;
 use super::plan::{BrokenLimit, Found, share};
+use super::probe::BoundedLayout;
 use super::ranking_cost::RankingCost;
 use crate::config::{Field, Load, Scenario, Setup, Slos};
 use crate::serving::run::Run;
@@ -17,6 +18,20 @@ const OTHERS: [Field; 7] = [
     Field::HistoryCached,
     Field::Accepted,
 ];
+
+impl Found {
+    /// As [`name`].
+    pub fn name(&self, request: &Request) -> String {
+        name(request, &self.scenario, &self.setup, self.replicas)
+    }
+}
+
+impl BoundedLayout {
+    /// As [`name`], of one replica.
+    pub fn name(&self, request: &Request) -> String {
+        name(request, &self.scenario, &self.setup, 1)
+    }
+}
 
 /// `3 × B200, NVFP4, vLLM, TP 1`, and other inputs of which the request tries several values.
 pub fn name(request: &Request, scenario: &Scenario, setup: &Setup, replicas: u32) -> String {
