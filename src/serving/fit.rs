@@ -5,6 +5,7 @@ use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallel
 use crate::units::{Bytes, GIB, count, decimal};
 
 use super::memory::memory;
+use super::replica::policy;
 use super::report::Memory;
 
 /// The load's demands on one replica's memory.
@@ -222,20 +223,10 @@ fn batch_verdict(
     Ok((None, vec![Issue::error(Field::Batch, text)]))
 }
 
-/// Sequences a rank may run, leaving room for their tokens in a step that also holds prompts.
-fn slots(setup: &Setup) -> u32 {
-    match setup.engine.scheduler.batching {
-        Batching::MixedChunks | Batching::InFlight => {
-            setup.max_seqs.min(setup.token_budget / setup.tokens_verified())
-        }
-        Batching::PrefillFirst => setup.max_seqs,
-    }
-}
-
 /// `clients` of one replica; `None` for loads at a rate, which run as many as fit.
 fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, Vec<Issue>) {
     let by_memory = (memory.kv_tokens / tokens_held(setup)).floor().max(1.0);
-    let by_cap = f64::from(slots(setup).max(1)) * f64::from(setup.parallel.dp);
+    let by_cap = f64::from(policy(setup, memory).slots().max(1)) * f64::from(setup.parallel.dp);
     let most = by_memory.min(by_cap);
     let clients = clients.unwrap_or(most);
     let running = clients.min(most);

@@ -147,7 +147,7 @@ impl Policy {
     }
 
     /// Sequences a rank may run, limited by the tokens per step.
-    pub(super) fn slots(&self) -> u32 {
+    pub fn slots(&self) -> u32 {
         match self.batching {
             Batching::PrefillFirst => self.max_seqs,
             Batching::MixedChunks | Batching::InFlight => {
