@@ -1,5 +1,5 @@
 // wasm-bindgen ends the name of each function that a module imports with a hash of 16 digits. These are random, so they are not
-// compressed, and stand in the module and in its script: short names in both save 4 kB of the page.
+// compressed, and stand in the module and in its script: short names in both save 7 kB of the page.
 const NAMES = /__wbg_\w+_[0-9a-f]{16}/g;
 
 /** The script and the module (a buffer) with these names shortened alike. */

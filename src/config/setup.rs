@@ -111,7 +111,7 @@ impl Setup {
         self.parts().map(|part| Some(part.price? * f64::from(part.own_gpus()))).sum()
     }
 
-    /// Ranks that share the embedding's counterpart, the LM head.
+    /// Ranks that share the LM head.
     pub fn head_ranks(&self) -> u32 {
         let groups = if self.engine.shares_head { self.parallel.dp } else { 1 };
         self.parallel.tp * groups
