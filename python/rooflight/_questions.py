@@ -26,7 +26,7 @@ def predict(scenario=None, /, *, roofline=False, sweep=False, measured=None, mod
         return [json.loads(line) for line in printed.splitlines()]
     for name, most in (limits or {}).items():
         options += ["--limit", f"{name}={most}"]
-    outcome = run("predict", [*options, "-"], _line(scenario, inputs), accepted=(0, 2, 3))
+    outcome = run("predict", [*options, "-"], _text(scenario, inputs), accepted=(0, 2, 3))
     if not outcome.stdout.strip():
         raise BadInput(outcome.stderr.strip())
     answer = json.loads(outcome.stdout)
@@ -90,10 +90,16 @@ def _options(roofline, sweep, measured, models):
 
 
 def _line(scenario, inputs):
-    """A scenario as the programs read it: one line."""
+    """A scenario as a line of JSON Lines: a text of several lines as a string in JSON."""
+    text = _text(scenario, inputs)
+    return json.dumps(text) if "\n" in text else text
+
+
+def _text(scenario, inputs):
+    """A scenario as the programs read it."""
     if scenario is None or isinstance(scenario, dict):
         return json.dumps({**(scenario or {}), **inputs})
     if inputs:
         raise BadInput("inputs by name complete a dict, not a link or a command")
-    return str(scenario).replace("\\\n", " ").replace("\n", " ")
+    return str(scenario).strip()
 

@@ -28,6 +28,13 @@ class Predict(unittest.TestCase):
         answer = rooflight.predict("vllm serve meta-llama/Llama-3.1-8B-Instruct \\\n  --max-num-seqs 64", roofline=True)
         self.assertEqual(answer["link"], "v=1&ms=64")
 
+    def test_a_text_of_several_lines_is_read_as_it_is(self):
+        command = "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64 &\nvllm bench serve --max-concurrency 4\n"
+        manifest = "services:\n  llm:\n    image: vllm/vllm-openai\n    command:\n      - --model=meta-llama/Llama-3.1-8B-Instruct\n"
+        links = ["v=1&c=4&ms=64", "v=1"]
+        self.assertEqual([rooflight.predict(one, roofline=True)["link"] for one in (command, manifest)], links)
+        self.assertEqual([one["link"] for one in rooflight.predict([command, manifest], roofline=True)], links)
+
     def test_what_is_wrong_is_named(self):
         with self.assertRaises(rooflight.BadInput) as caught:
             rooflight.predict(model="nope")
