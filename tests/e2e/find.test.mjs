@@ -125,6 +125,17 @@ pageTest("a link restores what is to be found, and evaluating keeps it", { timeo
   await found(page);
 });
 
+pageTest("a view found by the search is that of the form's configuration", { timeout }, async ({ page, open }) => {
+  await open(`${small}&f=gpu~l40s~engine~vllm`);
+  await found(page);
+  await page.getByTestId("find").click();
+  await page.getByTestId("search-words").fill("roofline");
+  await page.locator('#found[data-chosen="roofline"] a', { hasText: /^Roofline$/ }).click();
+  await fragmentHolds(page, { f: undefined });
+  await page.locator("[data-testid=tab-roofline]:checked").waitFor({ state: "attached" });
+  await settled(page);
+});
+
 pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ page, open }) => {
   await open("v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all");
   await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();

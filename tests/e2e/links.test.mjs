@@ -70,6 +70,19 @@ pageTest("a changed fragment is read without a reload", {}, async ({ page, open 
   await settled(page);
 });
 
+pageTest("a link in the query gives way to what is chosen", {}, async ({ page, url }) => {
+  await page.goto(`${url}?utm=x&tp=2&c=32`);
+  await settled(page);
+  await fragmentHolds(page, { tp: "2", c: "32" });
+  await page.getByTestId("layout-fold").evaluate((fold) => (fold.open = true));
+  await page.getByTestId("tp").fill("1");
+  await fragmentHolds(page, { tp: undefined, c: "32" });
+  assert.equal(new URL(page.url()).search, "?utm=x");
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.getByTestId("tp").inputValue(), "1");
+});
+
 for (const [key, field] of [["m", "model"], ["g", "gpu"], ["e", "engine"], ["w", "weights"]]) {
   pageTest(`an unknown id of ${field} is named`, {}, async ({ page, open }) => {
     await open(`v=1&${key}=no-such-thing`);

@@ -4,7 +4,7 @@ use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
-use crate::config::{Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -19,6 +19,8 @@ pub struct Form {
     /// The model size being edited, and the model before the edit: each keystroke resizes that model, or rounding would
     /// accumulate.
     sized: Option<(Field, ModelChoice)>,
+    /// Formats of weights and KV cache that the GPU ruled out, for the next GPU that has them.
+    ruled_out: Option<(Option<Dtype>, Dtype)>,
 }
 
 impl Form {
@@ -27,7 +29,7 @@ impl Form {
         let (link, issues) = link::decode(address);
         let given = |issue: &Issue| issue.given.clone().map(|given| (issue.field, given));
         let drafts = issues.iter().filter(|issue| issue.is_error()).filter_map(given).collect();
-        Self { link, drafts, issues, sized: None }
+        Self { link, drafts, issues, sized: None, ruled_out: None }
     }
 
     /// From the address of a freshly opened page: without a link it shows [`link::FRESH`].
@@ -154,8 +156,15 @@ impl Form {
     pub fn choose(&mut self, field: Field, change: impl FnOnce(&mut Scenario)) {
         self.forget(field);
         self.sized = None;
-        change(&mut self.link.scenario);
-        self.issues.extend(super::reset(&mut self.link.scenario, field));
+        if field == Field::Gpu {
+            self.choose_gpu(change);
+        } else {
+            if matches!(field, Field::Model | Field::Weights | Field::Kv) {
+                self.ruled_out = None;
+            }
+            change(&mut self.link.scenario);
+            self.issues.extend(super::reset(&mut self.link.scenario, field));
+        }
         let ruled_out = |of: &Field| !of.input().is_shown(&self.link.scenario);
         let (gone, kept) = std::mem::take(&mut self.drafts).into_iter().partition(|(of, _)| ruled_out(of));
         self.drafts = kept;
@@ -179,6 +188,23 @@ impl Form {
             of.workload.clone_from(&self.scenario().workload);
         }
         self.choose(Field::Model, |scenario| *scenario = of);
+    }
+
+    /// Formats that the GPU before ruled out come back if this one has them.
+    fn choose_gpu(&mut self, change: impl FnOnce(&mut Scenario)) {
+        let scenario = &mut self.link.scenario;
+        let before = (scenario.weights, scenario.kv);
+        let wished = self.ruled_out.take().unwrap_or(before);
+        (scenario.weights, scenario.kv) = wished;
+        change(scenario);
+        let mut notes = super::reset(scenario, Field::Gpu);
+        let formats = (scenario.weights, scenario.kv);
+        if formats != wished {
+            self.ruled_out = Some(wished);
+        } else if formats != before {
+            notes.push(Issue::note(Field::Gpu, "Formats that the GPU before does not have are set again"));
+        }
+        self.issues.extend(notes);
     }
 
     /// The measured runs that calibrate predictions.

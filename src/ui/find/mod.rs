@@ -99,7 +99,7 @@ fn settled(before: &str, plans: &Finding) -> String {
 /// A link that compares the marked plans.
 fn marked(state: State) -> AnyView {
     let Some((count, link)) = state.plans.with(Finding::comparison) else { return ().into_any() };
-    let open: Box<dyn Fn(MouseEvent)> = Box::new(move |_| state.show(Panel::Study(Topic::Compare), ""));
+    let open: Box<dyn Fn(MouseEvent)> = Box::new(move |_| state.open_panel(Panel::Study(Topic::Compare), ""));
     let text = format!("Compare the {count} marked plans");
     view! { <p><a href=link data-testid="plans-compare" on:click=open>{text}</a></p> }.into_any()
 }

@@ -7,6 +7,8 @@ use wasm_bindgen::JsValue;
 
 use super::{Form, State, frame};
 use crate::config::Field;
+use crate::config::link::names_nothing;
+use crate::study::panel::Panel;
 
 /// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
 pub fn address() -> String {
@@ -35,6 +37,10 @@ pub fn page() -> String {
 
 /// Updates the form on back, forward, and edits of the address.
 pub fn follow(state: State) {
+    // Links within the page name only the fragment.
+    if !address().split('#').next().is_none_or(names_nothing) {
+        state.replace();
+    }
     let listener = EventListener::new(&window(), "popstate", move |_| {
         // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
@@ -53,35 +59,61 @@ pub fn open(link: &str) {
     let _ = window().location().set_hash(link);
 }
 
-/// Replaces the current history entry. `traced`: a trace stands in for the link's load.
-pub fn replace(link: &str, traced: bool) {
+/// What a history entry holds beside its link, and a reload keeps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Kept {
+    /// Whether a trace, which a reload loses, replaced the link's load.
+    pub traced: bool,
+    /// The panel below the answer.
+    pub panel: Panel,
+}
+
+const TRACED: &str = "traced ";
+
+impl Kept {
+    /// Of the current entry.
+    pub fn read() -> Self {
+        let text = window().history().and_then(|history| history.state()).ok();
+        let text = text.and_then(|state| state.as_string()).unwrap_or_default();
+        let panel = text.strip_prefix(TRACED);
+        Self { traced: panel.is_some(), panel: Panel::from_id(panel.unwrap_or(&text)) }
+    }
+
+    /// Updates the current entry.
+    pub fn keep(self) {
+        let _ = window().history().and_then(|history| history.replace_state(&self.write(), ""));
+    }
+
+    fn write(self) -> JsValue {
+        [if self.traced { TRACED } else { "" }, self.panel.id()].concat().into()
+    }
+}
+
+/// Replaces the current history entry.
+pub fn replace(link: &str, kept: Kept) {
     // Frames without an origin may be refused history access; the page works without.
     let _ = window()
         .history()
-        .and_then(|history| history.replace_state_with_url(&note(traced), "", Some(&url(link))));
+        .and_then(|history| history.replace_state_with_url(&kept.write(), "", Some(&url(link))));
 }
 
 /// Adds a history entry; false if the address is unchanged, or the browser refuses.
-pub fn push(link: &str, traced: bool) -> bool {
+pub fn push(link: &str, kept: Kept) -> bool {
     if fragment() == link {
         return false;
     }
     window()
         .history()
-        .is_ok_and(|history| history.push_state_with_url(&note(traced), "", Some(&url(link))).is_ok())
+        .is_ok_and(|history| history.push_state_with_url(&kept.write(), "", Some(&url(link))).is_ok())
 }
 
-/// Kept with a history entry, which outlives a reload where a trace does not.
-fn note(traced: bool) -> JsValue {
-    if traced { JsValue::TRUE } else { JsValue::NULL }
-}
-
-/// Whether a trace replaced the load before the page was reloaded.
-pub fn was_traced() -> bool {
-    window().history().and_then(|history| history.state()).is_ok_and(|state| state.is_truthy())
-}
-
-/// The full address with this fragment.
-fn url(link: &str) -> String {
-    format!("#{link}")
+/// The address with this link as its fragment, and without a link's keys in its query: there they would stand in for
+/// the defaults that links leave out.
+pub fn url(link: &str) -> String {
+    let address = address();
+    let page = address.split('#').next().unwrap_or_default();
+    let Some((path, query)) = page.split_once('?') else { return format!("{page}#{link}") };
+    let others: Vec<&str> = query.split('&').filter(|pair| names_nothing(&format!("?{pair}"))).collect();
+    let mark = if others.is_empty() { "" } else { "?" };
+    format!("{path}{mark}{}#{link}", others.join("&"))
 }

@@ -19,6 +19,7 @@ use crate::worker::client::Client;
 use crate::worker::protocol::{Answer, Pass, Reading};
 
 pub use crate::config::inputs::Form;
+use address::Kept;
 pub use find::Finding;
 use gloo::timers::callback::Timeout;
 use predict::Predictor;
@@ -97,6 +98,7 @@ impl State {
     pub fn start() -> Self {
         let theme = RwSignal::new(theme::applied());
         let form = address::form();
+        let Kept { traced, panel } = Kept::read();
         let finding = form.find().is_some() && frame::view().is_none();
         let state = Self {
             form: RwSignal::new(form),
@@ -110,8 +112,8 @@ impl State {
             said: RwSignal::new(RequestText::default()),
             sweep: RwSignal::new(Sweep::default()),
             trace: RwSignal::new(String::new()),
-            lost_trace: RwSignal::new(address::was_traced()),
-            study: RwSignal::new(OpenStudy::default()),
+            lost_trace: RwSignal::new(traced),
+            study: RwSignal::new(OpenStudy::in_panel(panel)),
             suggestion_timer: StoredValue::new_local(None),
             pointed: RwSignal::new(String::new()),
             search: RwSignal::new(String::new()),
@@ -143,14 +145,17 @@ impl State {
         self.replace();
     }
 
-    /// Whether a trace is in use, or was before a reload.
-    fn is_traced(self) -> bool {
-        self.lost_trace.get_untracked() || !self.trace.with_untracked(String::is_empty)
+    /// What a reload must find again.
+    fn kept(self) -> Kept {
+        Kept {
+            traced: self.lost_trace.get_untracked() || !self.trace.with_untracked(String::is_empty),
+            panel: self.study.with_untracked(|study| study.panel),
+        }
     }
 
     /// Replaces the history entry.
     fn replace(self) {
-        address::replace(&self.form.with_untracked(Form::link), self.is_traced());
+        address::replace(&self.form.with_untracked(Form::link), self.kept());
     }
 
     /// A choice made with control `id`: adds a history entry, unless the newest one is already this control's
@@ -160,7 +165,7 @@ impl State {
         let link = self.form.with_untracked(Form::link);
         if self.last_pushed.get_value() == Some(id) {
             self.replace();
-        } else if address::push(&link, self.is_traced()) {
+        } else if address::push(&link, self.kept()) {
             self.last_pushed.set_value(Some(id));
         }
     }
@@ -173,13 +178,11 @@ impl State {
 
     /// The address of this configuration, pinned to the release of data and weights once known.
     pub fn shared_address(self) -> String {
-        let address = address::address();
         match self.worker.get_untracked() {
             WorkerStatus::Ready { release } => {
-                let page = address.split('#').next().unwrap_or_default();
-                format!("{page}#{}", self.form.with_untracked(|form| form.pinned_link(release)))
+                address::url(&self.form.with_untracked(|form| form.pinned_link(release)))
             }
-            _ => address,
+            _ => address::address(),
         }
     }
 

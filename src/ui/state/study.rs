@@ -44,6 +44,10 @@ pub struct OpenStudy {
 }
 
 impl OpenStudy {
+    pub(super) fn in_panel(panel: Panel) -> Self {
+        Self { panel, ..Self::default() }
+    }
+
     /// The id of the next question.
     fn next(&mut self) -> u32 {
         self.asked = self.asked.wrapping_add(1);
@@ -59,11 +63,20 @@ impl State {
         })
     }
 
-    /// Shows this panel below the answer, with a fold of its study opened.
+    /// Shows this panel below the answer, with a fold of its study opened. Panels are of the form's configuration, so
+    /// this leaves Find, except for what the plans have of their own.
     pub fn show(self, panel: Panel, fold: &str) {
-        if let Some(of_plans) = panel.fold_of_plans().filter(|_| self.finding.get_untracked()) {
-            return self.plans.update(|plans| plans.sought = of_plans);
+        if self.finding.get_untracked() {
+            if let Some(of_plans) = panel.fold_of_plans() {
+                return self.plans.update(|plans| plans.sought = of_plans);
+            }
+            self.seek(false);
         }
+        self.open_panel(panel, fold);
+    }
+
+    /// The same where a link leaves Find.
+    pub fn open_panel(self, panel: Panel, fold: &str) {
         self.study.update(|study| {
             if study.panel != panel {
                 let OpenStudy { id, finding, asked, .. } = *study;
@@ -80,6 +93,7 @@ impl State {
             }
             study.sought = fold.into();
         });
+        self.kept().keep();
         ask(self);
     }
 

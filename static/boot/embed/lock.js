@@ -24,7 +24,7 @@ function keysOf(locks) {
 export function hold(locks, tell) {
   const keys = keysOf(locks);
   const value = (link, key) => pairs(link).find((pair) => pair.startsWith(`${key}=`));
-  const refused = (link) => (fixed === undefined ? [] : keys.filter((key) => value(link, key) !== value(fixed, key)));
+  const refused = (link) => (link === undefined || fixed === undefined ? [] : keys.filter((key) => value(link, key) !== value(fixed, key)));
   const held = (link) => {
     const free = (pair) => !keys.some((key) => pair.startsWith(`${key}=`));
     return [...pairs(link).filter(free), ...pairs(fixed).filter((pair) => !free(pair))].join("&");

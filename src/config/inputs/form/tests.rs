@@ -182,6 +182,26 @@ fn the_rates_of_a_day_replace_the_load() {
 }
 
 #[test]
+fn formats_that_a_gpu_rules_out_come_back_with_a_gpu_that_has_them() {
+    let mut form = Form::from_link("m=qwen3-32b&w=fp8&kv=fp8");
+    let formats = |form: &Form| (form.scenario().weights, form.scenario().kv);
+    let choose = |form: &mut Form, gpu: &str| form.choose(Field::Gpu, |scenario| scenario.gpu = gpu.into());
+    let asked = formats(&form);
+    for gpu in ["a100-sxm-80gb", "v100-sxm-32gb"] {
+        choose(&mut form, gpu);
+        assert_eq!(formats(&form), (None, Dtype::Bf16), "{gpu}");
+    }
+    choose(&mut form, "h200-sxm");
+    assert_eq!(formats(&form), asked);
+    assert!(form.issues().iter().any(|issue| issue.text.contains("set again")), "{:?}", form.issues());
+
+    choose(&mut form, "a100-sxm-80gb");
+    form.choose(Field::Weights, |scenario| scenario.weights = Some(Dtype::Bf16));
+    choose(&mut form, "h200-sxm");
+    assert_eq!(formats(&form), (Some(Dtype::Bf16), Dtype::Bf16));
+}
+
+#[test]
 fn a_pasted_command_sets_everything_it_states_and_keeps_other_typed_text() {
     let pasted = |address: &str, command: &str| {
         let mut form = Form::from_link(address);
