@@ -25,15 +25,25 @@ pub enum Fact {
     LongestPrompt,
     LongestOutput,
     RandomShare,
+    /// Shape of the gaps at a rate; infinite if they are equal.
+    Burstiness,
+    /// GPUs that each layer is split over, of attention DP too.
+    Tp,
 }
 
-const FACTS: usize = 11;
+const FACTS: usize = 13;
 
 /// Lengths within this are the same: chat templates and tokenisers add a few tokens.
 const SAME_LENGTH: f64 = 0.05;
 
 /// Rates within this are the same.
 const SAME_RATE: f64 = 0.01;
+
+/// Above this burstiness, gaps are as good as equal.
+const REGULAR: f64 = 100.0;
+
+/// Requests of a run that states no number: at a rate, of each client, and at least.
+const DEFAULTS: [u32; 3] = [1000, 10, 100];
 
 #[derive(Clone, Copy, Default)]
 pub struct Stated([Option<f64>; FACTS]);
@@ -55,15 +65,21 @@ impl Stated {
     /// Applies the report's load and lengths.
     pub fn onto(&self, workload: &mut Workload) {
         let whole = |number: f64| number.round().clamp(1.0, f64::from(u32::MAX)) as u32;
-        let rate = self.positive(Fact::Rate);
-        match (self.positive(Fact::Concurrency), rate) {
-            (Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
-            (None, Some(rate)) => workload.load = Load::Rate(rate),
-            (None, None) => {
-                if let Some(sent) = self.sent_at_once().filter(|sent| is_other(*sent, workload.load)) {
-                    workload.load = Load::Burst(whole(sent));
-                }
+        match (self.rate(), self.positive(Fact::Concurrency), self.sent_at_once()) {
+            (Some(rate), ..) => {
+                workload.arrive(rate, self.get(Fact::Burstiness).filter(|shape| *shape > 0.0))
             }
+            (None, Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
+            (None, None, Some(sent)) => {
+                workload.load = match workload.load {
+                    Load::Offline(_) => Load::Offline(whole(sent)),
+                    _ => Load::Burst(whole(sent)),
+                };
+            }
+            (None, None, None) => {}
+        }
+        if let Some(requests) = self.positive(Fact::Requests) {
+            workload.run_of(whole(requests));
         }
         let (prompt, output) = (self.mean(Self::PROMPTS), self.output());
         let other = |stated: Option<f64>, own: f64| stated.filter(|stated| differ(*stated, own, SAME_LENGTH));
@@ -79,6 +95,13 @@ impl Stated {
         if let Some(output) = output {
             workload.osl = whole(output);
         }
+    }
+
+    /// The rate, unless it sends all requests within a second to a limited number of clients: inference-perf states
+    /// such a rate for them.
+    fn rate(&self) -> Option<f64> {
+        let requests = self.positive(Fact::Concurrency).and(self.positive(Fact::Requests));
+        self.positive(Fact::Rate).filter(|rate| requests.is_none_or(|requests| *rate < requests))
     }
 
     /// Requests of a run that states an infinite rate.
@@ -107,6 +130,13 @@ impl Stated {
         let workload = &scenario.workload;
         let mut found: Vec<String> = Vec::new();
         found.extend(self.load(workload.load));
+        if let (Some(most), Some(_)) = (self.positive(Fact::Concurrency), self.rate()) {
+            found.push(format!("ignored: at most {} requests in flight beside a rate", count(most)));
+        }
+        let split = scenario.parallel.tp.saturating_mul(scenario.parallel.dp);
+        if let Some(tp) = self.positive(Fact::Tp).filter(|tp| differ(*tp, f64::from(split), 0.0)) {
+            found.push(format!("measured with TP {}, configured with {split}", count(tp)));
+        }
         let (prompt, output) =
             (workload.mean_prompt().unwrap_or_default(), f64::from(workload.mean_output()));
         for (what, own, facts) in [("prompts", prompt, Self::PROMPTS), ("outputs", output, Self::OUTPUTS)] {
@@ -131,13 +161,14 @@ impl Stated {
 
     fn load(&self, load: Load) -> Option<String> {
         let concurrency = self.positive(Fact::Concurrency);
-        let (rate, requests) = (self.get(Fact::Rate), self.positive(Fact::Requests));
+        let requests = self.positive(Fact::Requests);
+        let rate = self.rate().or(self.get(Fact::Rate).filter(|rate| rate.is_infinite()));
         let unbounded = rate.is_none_or(f64::is_infinite);
         match load {
             Load::Concurrency(clients) | Load::Sessions(clients) => {
                 let clients = f64::from(clients);
                 let own = count(clients);
-                match (concurrency, requests) {
+                match (concurrency.filter(|_| unbounded), requests) {
                     (Some(most), _) if differ(most, clients, 0.0) => Some(format!(
                         "measured with {} concurrent requests, configured with {own} clients",
                         count(most)
@@ -187,11 +218,27 @@ impl Stated {
     }
 }
 
-/// Whether a burst of this many requests is another load than this.
-fn is_other(sent: f64, load: Load) -> bool {
-    match load {
-        Load::Concurrency(clients) => sent > f64::from(clients),
-        load => load.is_rate() && !load.is_sessions(),
+impl Workload {
+    /// Requests at a rate: at equal gaps if they are that regular.
+    pub fn arrive(&mut self, rate: f64, burstiness: Option<f64>) {
+        self.load = match burstiness {
+            Some(shape) if shape > REGULAR => Load::ConstantRate(rate),
+            shape => {
+                self.burstiness = shape.unwrap_or(self.burstiness);
+                Load::Rate(rate)
+            }
+        };
+    }
+
+    /// A run of this many requests, if they are fewer than would be simulated: more of them change little.
+    pub fn run_of(&mut self, requests: u32) {
+        let [at_rate, each, least] = DEFAULTS;
+        let most = match self.load {
+            Load::Concurrency(clients) => clients.saturating_mul(each).max(least),
+            load if load.is_rate() => at_rate,
+            _ => 0,
+        };
+        self.requests = Some(requests).filter(|requests| *requests < most);
     }
 }
 

@@ -12,10 +12,13 @@ use super::{Field, Issue, Metric, ParsedReport};
 pub struct Dialect {
     /// A key that identifies the report.
     mark: String,
-    /// The path of a number, and its name in [`super::name`].
+    /// The path of a number or a text, and its name in [`super::name`] or [`ParsedReport::take_name`].
     numbers: Vec<(String, String, Statistic)>,
     /// Its time between tokens is unreliable in some versions: compute TPOT from the means.
     of_means: Option<String>,
+    /// Its measurements are at the top, under their own names.
+    #[serde(default)]
+    flat: bool,
 }
 
 /// The reports in a value: one, or one per rate in a GuideLLM file.
@@ -37,11 +40,16 @@ fn report(object: &Value) -> ParsedReport {
         report.take_all(object);
         return report;
     };
+    if dialect.flat {
+        report.take_all(object);
+    }
     for (name, value) in object.as_object().into_iter().flatten() {
         value.as_str().into_iter().for_each(|text| report.take_name(name, text));
     }
     for (place, name, statistic) in &dialect.numbers {
-        if let Some(number) = object.pointer(place).and_then(Value::as_f64).filter(|number| *number > 0.0) {
+        let Some(value) = object.pointer(place) else { continue };
+        value.as_str().into_iter().for_each(|text| report.take_name(name, text));
+        if let Some(number) = value.as_f64().filter(|number| *number > 0.0) {
             report.take(name, *statistic, number);
         }
     }
@@ -125,6 +133,13 @@ mod tests {
         let found = read(&format!(r#"{{"benchmarks": [{}, {}]}}"#, benchmark(8), benchmark(16)));
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].starts_with("v=1&osl=101&c=8&me="), "{found:?}");
+        let strategy = |of: &str| {
+            let one = benchmark(8).replace(r#""concurrent", "streams": 8"#, of);
+            read(&format!(r#"{{"benchmarks": [{one}]}}"#)).remove(0)
+        };
+        assert!(strategy(r#""synchronous""#).starts_with("v=1&osl=101&c=1&me="));
+        assert!(strategy(r#""throughput""#).starts_with("v=1&osl=101&bn=100&me="));
+        assert!(strategy(r#""constant", "rate": 4.0"#).starts_with("v=1&osl=101&rc=4&np=100&me="));
         assert!(found.iter().all(|run| run.contains("tpot-20") && run.contains("ttft-200")), "{found:?}");
     }
 

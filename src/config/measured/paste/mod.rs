@@ -10,10 +10,11 @@ mod text;
 use serde_json::Value;
 
 use super::{Measured, Metric};
+use crate::config::catalog::catalog;
 use crate::config::names::resolve;
 use crate::config::{Field, Issue, Model, Scenario, excerpt, json, link};
 use crate::units::{decimal, significant};
-use against::Stated;
+use against::{Fact, Stated};
 use name::{Name, Statistic};
 
 pub use runs::runs;
@@ -78,6 +79,8 @@ struct ParsedReport {
     /// The model and the engine that the report names.
     model: Option<String>,
     engine: Option<String>,
+    gpu: Option<String>,
+    precision: Option<String>,
     unknown: Vec<String>,
     issues: Vec<Issue>,
 }
@@ -107,11 +110,21 @@ impl ParsedReport {
         }
     }
 
-    /// Records the model or engine of the run.
+    /// Records a text about the run: its model, engine, hardware or kind of load.
     fn take_name(&mut self, name: &str, text: &str) {
         let slot = match &*name.trim().to_lowercase() {
             "model" | "model_id" => &mut self.model,
             "backend" | "framework" => &mut self.engine,
+            "hw" => &mut self.gpu,
+            "precision" => &mut self.precision,
+            "strategy" => {
+                return match text {
+                    "synchronous" => self.stated.set(Fact::Concurrency, 1.0),
+                    "throughput" => self.stated.set(Fact::Rate, f64::INFINITY),
+                    "constant" => self.stated.set(Fact::Burstiness, f64::INFINITY),
+                    _ => {}
+                };
+            }
             _ => return,
         };
         *slot = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -199,11 +212,34 @@ impl ParsedReport {
                 }
             }
             self.issues.extend(self.stated.against(scenario));
+            self.issues.extend(self.system(scenario));
             // Rounded through its link text, to the nearest double.
             let round = |number| link::real(&decimal(significant(number, DIGITS))).unwrap_or(number);
             self.measured.map(round);
         }
         (Some(self.measured), self.issues)
+    }
+}
+
+impl ParsedReport {
+    /// Warnings where the run's GPU or format is another. Names that may mean several are all right.
+    fn system(&self, scenario: &Scenario) -> Vec<Issue> {
+        let differs = |named: &Option<String>, own: &str, is: &dyn Fn(&str) -> bool| {
+            let named = named.as_deref().filter(|named| !is(named))?;
+            let text = format!("measured with {}, configured with {own}", excerpt(named));
+            Some(Issue::warning(Field::Measured, text))
+        };
+        let is_gpu = |named: &str| {
+            // `h200-trt`.
+            let of = |name: &str| catalog().gpus_named(name);
+            let all = Some(of(named)).filter(|all| !all.is_empty());
+            let all = all.unwrap_or_else(|| of(named.split(['-', '_']).next().unwrap_or_default()));
+            all.is_empty() || all.iter().any(|gpu| gpu.id == scenario.gpu)
+        };
+        let format = scenario.weights_format().map_or("", |format| format.id());
+        let is_format = |named: &str| format.is_empty() || format.contains(&*named.to_lowercase());
+        let gpu = differs(&self.gpu, &scenario.gpu, &is_gpu);
+        gpu.into_iter().chain(differs(&self.precision, format, &is_format)).collect()
     }
 }
 

@@ -226,7 +226,7 @@ mod tests {
         let of = |more: &str| read(&given.replace('{', &format!("{{{more}, "))).0;
         assert_eq!(of(r#""random_range_ratio": 0.5"#), ["v=1&isl=3072&osl=384&me=tpot-18"]);
         let totals = r#""completed": 10, "total_input_tokens": 20000, "total_output_tokens": 5120"#;
-        assert_eq!(of(totals), ["v=1&isl=2000&me=tpot-18"], "what was sent counts first");
+        assert_eq!(of(totals), ["v=1&isl=2000&np=10&me=tpot-18"], "what was sent counts first");
     }
 
     #[test]

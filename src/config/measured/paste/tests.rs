@@ -106,7 +106,45 @@ fn a_run_of_all_requests_at_once_is_a_burst() {
     assert_eq!(load("c=32"), Some(Load::Burst(320)));
     assert_eq!(load("r=5"), Some(Load::Burst(320)));
     assert_eq!(load("on=320"), Some(Load::Offline(320)));
-    assert_eq!(load("c=512"), Some(Load::Concurrency(512)));
+    assert_eq!(load("c=512"), Some(Load::Burst(320)));
+}
+
+#[test]
+fn a_run_is_as_long_and_arrives_as_its_report_says() {
+    let link_of = |text: &str| {
+        let (found, issues) = runs(text, &Scenario::default());
+        let texts: Vec<String> = issues.into_iter().map(|issue| issue.text).collect();
+        (link::encode(&found[0]), texts.join("\n"))
+    };
+    let of = |more: &str| link_of(&format!("{{\"mean_tpot_ms\": 18, {more}}}"));
+    assert_eq!(of(r#""max_concurrency": 64, "completed": 64"#).0, "v=1&c=64&np=64&me=tpot-18");
+    assert_eq!(of(r#""max_concurrency": 64, "completed": 6400"#).0, "v=1&c=64&me=tpot-18");
+    let rate = r#""request_rate": 4, "burstiness": 0.5, "max_concurrency": 64, "completed": 300"#;
+    let (link, said) = of(rate);
+    assert_eq!(link, "v=1&r=4&bu=0.5&np=300&me=tpot-18");
+    assert!(said.contains("at most 64 requests in flight"), "{said}");
+    let config = r#""input_config": {"endpoint": {"model_names": ["meta-llama/Llama-3.1-8B-Instruct"]},
+        "loadgen": {"concurrency": 64, "request_rate": null}}, "request_count": {"unit": "requests", "avg": 320}"#;
+    assert_eq!(of(config).0, "v=1&c=64&np=320&me=tpot-18");
+    let (link, said) =
+        of(r#""input_config": {"loadgen": {"request_rate": 4, "request_rate_mode": "constant"}}"#);
+    assert!(link.starts_with("v=1&rc=4") && !said.contains("model"), "{link}: {said}");
+}
+
+#[test]
+fn a_run_of_other_hardware_gets_a_warning() {
+    let of = |hardware: &str| {
+        let text = format!(
+            r#"{{"conc": 16, "isl": 1024, "osl": 512, "tput_per_gpu": 260.0, "output_tput_per_gpu": 130.0,
+            "mean_tpot": 0.12, {hardware}}}"#
+        );
+        read_in(&text, "tp=8&g=h200-sxm&w=fp8&m=qwen3-32b").1
+    };
+    assert_eq!(of(r#""tp": 8, "hw": "h200-trt", "precision": "fp8""#), Vec::<String>::new());
+    let found = of(r#""tp": 4, "hw": "b200", "precision": "fp4""#);
+    for wanted in ["TP 4, configured with 8", "b200, configured with h200-sxm", "fp4, configured with fp8"] {
+        assert!(found.iter().any(|text| text.contains(wanted)), "{found:?}");
+    }
 }
 
 #[test]
