@@ -108,17 +108,19 @@ impl ParsedScenario {
     /// The same with [`Options::base`] and [`Options::model_config`].
     pub fn with(text: &str, options: &Options) -> Self {
         let base = options.base.as_deref().map(link::decode);
-        let (mut link, mut issues) = Link::read_onto(text, base.as_ref().map(|(base, _)| &base.scenario));
+        let (model, found) = options.model_config.as_deref().map(import_files).unwrap_or_default();
+        let own = model.map(|model| ModelChoice::Custom(Box::new(model)));
+        let on = base.as_ref().map(|(base, _)| &base.scenario);
+        let (mut link, mut issues) = Link::read_onto(text, on, own.as_ref());
         issues.extend(base.into_iter().flat_map(|(_, found)| found));
-        if let (Some(link), Some(files)) = (&mut link, options.model_config.as_deref()) {
+        issues.extend(found);
+        if let (Some(link), Some(own)) = (&mut link, own) {
             let model = &mut link.scenario.model;
-            if *model != Scenario::default().model {
-                let text = "a model and a config.json are given: leave one out";
-                issues.push(Issue::error(Field::Model, text));
+            // A command's is already replaced.
+            if *model != own && *model != Scenario::default().model {
+                issues.push(Issue::error(Field::Model, "a model and a config.json are given: leave one out"));
             }
-            let (imported, found) = import_files(files);
-            issues.extend(found);
-            *model = imported.map_or(model.clone(), |imported| ModelChoice::Custom(Box::new(imported)));
+            *model = own;
         }
         let checked = link.as_ref().map(|link| check(&link.scenario, catalog()));
         let (setup, mut found) = checked.unwrap_or_default();
@@ -293,11 +295,12 @@ mod tests {
         let own = with("v=1&g=h200-sxm", CONFIG);
         let model = own.setup.as_ref().map(|setup| (setup.model.id.as_str(), setup.gpu.id.as_str()));
         assert_eq!((model, errors(&own)), (Some(("custom", "h200-sxm")), vec![]));
-        let unlisted = with("v=1", &CONFIG.replace("\"llama\"", "\"newcomer\""));
-        let notes = unlisted.issues.iter().filter(|issue| issue.text.contains("newcomer"));
-        assert_eq!(notes.count(), 1, "{:?}", unlisted.issues);
+        let unlisted = with("v=1", &CONFIG.replace("\"llama\"", "\"newcomer\"")).issues;
+        assert_eq!(unlisted.iter().filter(|issue| issue.text.contains("newcomer")).count(), 1);
         let both = with("v=1&m=qwen3-32b", CONFIG);
         assert!(both.setup.is_none() && errors(&both)[0].contains("leave one out"));
+        let command = with("vllm serve ours/Unlisted-7B -tp 2", CONFIG);
+        assert_eq!((command.setup.map(|setup| setup.parallel.tp), command.issues), (Some(2), vec![]));
         let broken = with("v=1", "{");
         assert!(broken.setup.is_none() && errors(&broken)[0].contains("JSON"), "{:?}", broken.issues);
     }

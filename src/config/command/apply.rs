@@ -41,7 +41,11 @@ pub(super) struct OtherSettings {
     longest: Option<f64>,
 }
 
-pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
+pub fn apply(
+    launch: &LaunchCommand,
+    onto: Scenario,
+    own: Option<&ModelChoice>,
+) -> (Scenario, Vec<Issue>) {
     let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
     let (flags_given, others) = of_words(&words);
     let mut rest = OtherSettings { dp: 1, ..OtherSettings::default() };
@@ -57,7 +61,9 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
     let mut others = others.into_iter();
     let of_flag = flags_given.iter().find(|flag| setting(&flag.name) == Some(Setting::Model));
     let named = of_flag.and_then(|flag| flag.value.clone()).or_else(|| others.next().map(str::to_owned));
+    let published = named.as_deref().filter(|_| own.is_none()).unwrap_or_default();
     match &named {
+        _ if own.is_some() => scenario.model = own.cloned().unwrap_or(scenario.model),
         Some(name) => scenario.model = ModelChoice::Catalog(name.clone()),
         None => rest
             .issues
@@ -79,7 +85,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario) -> (Scenario, Vec<Issue>) {
         rest.issues.extend(settle(&mut scenario));
     }
     rest.quantised(&mut scenario);
-    rest.cache(&mut scenario, named.as_deref().unwrap_or_default());
+    rest.cache(&mut scenario, published);
     rest.drafts(&mut scenario);
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);

@@ -13,7 +13,7 @@ mod tests;
 mod yaml;
 
 use super::catalog::catalog;
-use super::{Field, Issue, Scenario};
+use super::{Field, Issue, ModelChoice, Scenario};
 
 pub use flags::{Flag, flags};
 pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, launches};
@@ -27,12 +27,21 @@ const FOREIGN: [&str; 5] = ["text-generation-launcher", "llama-server", "ollama"
 ///
 /// `None` if the text has no command that starts a known engine. If there is no scenario, the issues hold an error.
 pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>)> {
+    read_with(text, onto, None)
+}
+
+/// The same with a model in place of the one that the command names.
+pub fn read_with(
+    text: &str,
+    onto: &Scenario,
+    model: Option<&ModelChoice>,
+) -> Option<(Option<Scenario>, Vec<Issue>)> {
     let found = match find::launch(text).and_then(|found| yaml::served(text, found)) {
         Ok(Some(found)) => found,
         Ok(None) => return Some((None, vec![Issue::error(Field::Link, foreign(text)?)])),
         Err(fault) => return Some((None, vec![Issue::error(Field::Link, fault)])),
     };
-    let (scenario, mut issues) = apply::apply(&found, onto.clone());
+    let (scenario, mut issues) = apply::apply(&found, onto.clone(), model);
     issues.extend(other_version(text, found.engine));
     let sound = !issues.iter().any(Issue::is_error);
     Some((sound.then_some(scenario), issues))

@@ -21,7 +21,7 @@ use super::command;
 use super::inputs::{self, Input};
 use super::issue::excerpt;
 use super::names::settle;
-use super::{Field, Issue, Load, Measured, Scenario, comparable};
+use super::{Field, Issue, Load, Measured, ModelChoice, Scenario, comparable};
 
 pub use compared::{MOST_COMPARED, MOST_RUNS};
 pub use docs::{fields, keys_script};
@@ -94,11 +94,15 @@ impl Link {
     ///
     /// If there is no link, the issues hold at least one error.
     pub fn read(text: &str) -> (Option<Self>, Vec<Issue>) {
-        Self::read_onto(text, None)
+        Self::read_onto(text, None, None)
     }
 
-    /// The same; `base`, for commands only, supplies what a command leaves open.
-    pub fn read_onto(text: &str, base: Option<&Scenario>) -> (Option<Self>, Vec<Issue>) {
+    /// The same; for commands only, `base` supplies what a command leaves open, and `model` replaces the one it names.
+    pub fn read_onto(
+        text: &str,
+        base: Option<&Scenario>,
+        model: Option<&ModelChoice>,
+    ) -> (Option<Self>, Vec<Issue>) {
         let text = text.trim_start_matches(BYTE_ORDER_MARK).trim();
         if text.is_empty() {
             return (
@@ -107,7 +111,12 @@ impl Link {
             );
         }
         let json = text.starts_with(['{', '[', '"']);
-        let command = || command::read(text, &base.cloned().unwrap_or_default()).filter(|_| !json);
+        // A command of several lines, as one line of JSON Lines.
+        let quoted: Option<String> = serde_json::from_str(text).ok();
+        let command = || {
+            let text = quoted.as_deref().or(Some(text).filter(|_| !json))?;
+            command::read_with(text, &base.cloned().unwrap_or_default(), model)
+        };
         let (mut link, mut issues) = if let Some((scenario, issues)) = command() {
             (scenario.map(Self::new), issues)
         } else if base.is_some() {
