@@ -16,6 +16,9 @@ const NAMED: usize = 20;
 /// TensorRT-LLM's file of options.
 const OPTIONS_FILE: &str = "extra_llm_api_options";
 
+/// SGLang's number of branches of a tree of drafts.
+const TREE: &str = "speculative_eagle_topk";
+
 /// Values read in addition to the scenario's fields.
 #[derive(Default)]
 pub(super) struct OtherSettings {
@@ -123,6 +126,8 @@ impl OtherSettings {
         };
         match setting {
             Setting::Model | Setting::Idle => {}
+            // Only chains of drafts are modelled, no trees.
+            Setting::DraftedHow if flag.name == TREE && flag.number() > Some(1.0) => self.unknown(flag),
             Setting::DraftedHow => self.drafted_how = Some(shown(&flag.name)),
             Setting::Quantization => self.quantization = Some(flag.clone()),
             Setting::Tp => scenario.parallel.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.parallel.tp),
@@ -132,7 +137,9 @@ impl OtherSettings {
             // vLLM's `-ep` is the switch, and elsewhere a degree.
             Setting::Ep if flag.value.is_none() && experts_over_all(scenario) => self.ep_over_all = true,
             Setting::Ep => self.ep = self.whole(Field::Ep, flag),
-            Setting::EpOverAll => self.ep_over_all = flag.on(),
+            Setting::EpOverAll => {
+                self.ep_over_all = flag.on() && flag.value.as_deref() != Some("none");
+            }
             // SGLang's value for prompts that are not chunked.
             Setting::TokenBudget if flag.value.as_deref() == Some("-1") => self.unknown(flag),
             Setting::TokenBudget => scenario.overrides.token_budget = self.whole(Field::TokenBudget, flag),

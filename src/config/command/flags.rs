@@ -54,10 +54,22 @@ pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
         }
         flags.push(match word.split_once('=') {
             Some((name, value)) => Flag::new(name, Some(value)),
-            None => Flag::new(word, rest.next_if(|next| !is_flag(next))),
+            None => {
+                Flag::new(word, rest.next_if(|next| !is_flag(next) && (!is_switch(word) || is_bool(next))))
+            }
         });
     }
     (flags, others)
+}
+
+/// Whether a flag's name says that it needs no value: the model may follow it.
+fn is_switch(flag: &str) -> bool {
+    let name = flag.trim_start_matches('-');
+    ["enable", "disable", "no-", "no_", "trust", "enforce"].iter().any(|start| name.starts_with(start))
+}
+
+fn is_bool(word: &str) -> bool {
+    ["true", "false", "0", "1", "on", "off", "yes", "no"].contains(&&*word.to_lowercase())
 }
 
 fn is_flag(word: &str) -> bool {

@@ -44,7 +44,8 @@ const NAMES: &[(Setting, &[&str])] = &[
     (Setting::Dp, &["dp", "dp_size", "data_parallel_size"]),
     (Setting::DpAttention, &["enable_dp_attention"]),
     (Setting::Ep, &["ep", "ep_size", "expert_parallel_size"]),
-    (Setting::EpOverAll, &["enable_expert_parallel"]),
+    // SGLang's backends for exchanging tokens between experts imply it.
+    (Setting::EpOverAll, &["enable_expert_parallel", "moe_a2a_backend", "enable_deepep_moe"]),
     (Setting::TokenBudget, &["max_num_batched_tokens", "chunked_prefill_size", "max_num_tokens"]),
     (Setting::MaxSeqs, &["max_num_seqs", "max_running_requests", "max_batch_size"]),
     (
@@ -138,7 +139,9 @@ pub(super) const IDLE: [&str; 30] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 19] = [
+pub(super) const HEAVY: [&str; 21] = [
+    "extra_llm_api_options",
+    "speculative_eagle_topk",
     "enforce_eager",
     "disable_cuda_graph",
     "cpu_offload_gb",
