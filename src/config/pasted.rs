@@ -44,7 +44,7 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
 const PLACE: &str = "paste a benchmark's result under Your measured runs";
 
 /// Words that start a benchmark, in the order of its command.
-const BENCHMARKS: [&[&str]; 11] = [
+pub(super) const BENCHMARKS: [&[&str]; 11] = [
     &["vllm", "bench"],
     &["benchmark_serving.py"],
     &["benchmark_latency.py"],

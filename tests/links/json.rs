@@ -1,6 +1,7 @@
 //! The JSON form says what it does not know.
 
-use rooflight::config::{Field, Scenario};
+use rooflight::config::link::Link;
+use rooflight::config::{Field, Load, Scenario};
 
 #[test]
 fn json_names_what_it_does_not_know() {
@@ -17,9 +18,18 @@ fn json_names_what_it_does_not_know() {
     );
     assert_eq!(issues(r#"{"isl": [1, "a"]}"#)[0].0, Field::Isl);
     assert_eq!(issues(r#"{"concurrency": 1, "batch": 2}"#)[0].0, Field::Load);
+    let (open, _) = Scenario::from_json(r#"{"rate": null, "concurrency": 8}"#);
+    assert_eq!(open.map(|open| open.workload.load), Some(Load::Concurrency(8)), "null is not given");
     assert_eq!(issues(r#"{"ramp": 1, "stagger": 2}"#)[0].0, Field::Ramp);
     assert_eq!(issues(r#"{"tp": 1, "tp": 2}"#)[0].1, "`tp` is given twice");
     assert_eq!(issues(r#"{"model": {"id": "x"}}"#)[0].0, Field::Model);
     assert!(issues("[1]")[0].1.contains("a list"));
     assert!(issues(r#"{"tp": 1"#)[0].1.contains("line 1 column"));
+}
+
+#[test]
+fn a_command_of_several_lines_is_one_line_as_a_string() {
+    let (link, issues) =
+        Link::read("\"vllm serve Qwen/Qwen3-8B \\\\\\n  -tp 2\\nvllm bench serve --max-concurrency 8\"");
+    assert_eq!(link.map(|link| link.encode()), Some("v=1&m=qwen3-8b&tp=2&c=8".into()), "{issues:?}");
 }

@@ -14,7 +14,7 @@ use crate::units::{GIB, count};
 const NAMED: usize = 20;
 
 /// TensorRT-LLM's file of options.
-const OPTIONS_FILE: &str = "extra_llm_api_options";
+pub(super) const OPTIONS_FILE: &str = "extra_llm_api_options";
 
 /// SGLang's number of branches of a tree of drafts.
 const TREE: &str = "speculative_eagle_topk";
@@ -44,11 +44,7 @@ pub(super) struct OtherSettings {
     longest: Option<f64>,
 }
 
-pub fn apply(
-    launch: &LaunchCommand,
-    onto: Scenario,
-    own: Option<&ModelChoice>,
-) -> (Scenario, Vec<Issue>) {
+pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) -> (Scenario, Vec<Issue>) {
     let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
     let (flags_given, others) = of_words(&words);
     let mut rest = OtherSettings { dp: 1, ..OtherSettings::default() };
@@ -80,7 +76,7 @@ pub fn apply(
     let has_adapters = flags_given.iter().any(|flag| flag.name == "lora_modules");
     let others = others.filter(|word| !(has_adapters && word.contains('=')));
     rest.unknown.extend(others.map(str::to_owned));
-    rest.unknown.extend(launch.variables.iter().chain(&launch.manifest.unread).cloned());
+    rest.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
     let file = flags_given.iter().find(|flag| flag.name == OPTIONS_FILE);
     file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));

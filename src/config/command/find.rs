@@ -1,7 +1,9 @@
 //! Finds the command in a text that starts an engine.
 
+use super::apply::OPTIONS_FILE;
 use super::launches::launches;
 use super::yaml::{self, ManifestFacts};
+use crate::config::pasted::BENCHMARKS;
 
 /// A command that starts an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,8 +12,8 @@ pub struct LaunchCommand {
     pub engine: &'static str,
     /// The arguments after the program's name.
     pub arguments: Vec<String>,
-    /// Environment variables that the engine reads.
-    pub variables: Vec<String>,
+    /// Environment variables that the engine reads, and benchmarks whose load is not read.
+    pub unread: Vec<String>,
     /// Lines of an options file that the text writes.
     pub options: Vec<String>,
     /// Arguments of an accompanying `vllm bench serve`, which loads the server.
@@ -31,17 +33,23 @@ const LONGEST: usize = 64 * 1024;
 /// The first command in `text` that starts an engine, if any. Fails on an unclosed quotation mark.
 pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     let commands = match yaml::words(text)? {
-        Some(words) => vec![words],
+        Some(containers) => containers,
         None => commands(text)?,
     };
-    let (mut options, mut bench) = (Vec::new(), Vec::new());
+    let (mut options, mut bench, mut unread) = (written(text), Vec::new(), Vec::new());
     let mut found: Option<LaunchCommand> = None;
     for mut words in commands.into_iter().take(COMMANDS) {
         options.extend(words.iter().filter(|word| word.contains("\\n")).flat_map(|word| lines(word)));
         let Some((engine, at)) = program(&words).or_else(|| image(&words)) else {
-            let begins = |part: &[String]| part.iter().eq(["vllm", "bench", "serve"]);
-            if let Some(at) = words.windows(3).position(begins).filter(|_| bench.is_empty()) {
-                bench = words.split_off(at + 3);
+            let Some((program, at)) = benchmark(&words) else { continue };
+            let read = match program {
+                ["vllm", "bench"] => words.get(at).filter(|word| *word == "serve").map(|_| at + 1),
+                ["benchmark_serving.py"] => Some(at),
+                _ => None,
+            };
+            match read.filter(|_| bench.is_empty()) {
+                Some(at) => bench = words.split_off(at),
+                None => unread.push(words.join(" ")),
             }
             continue;
         };
@@ -51,17 +59,37 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
                 let (before, arguments) = words.split_at(at.min(words.len()));
                 let prefixes = launches().engines.iter().flat_map(|of| &of.variables);
                 let of_engine = |word: &&String| prefixes.clone().any(|start| word.starts_with(start));
-                let variables = before.iter().filter(of_engine).cloned().collect();
-                found = Some(LaunchCommand {
-                    engine,
-                    arguments: arguments.to_vec(),
-                    variables,
-                    ..LaunchCommand::default()
-                });
+                unread.extend(before.iter().filter(of_engine).cloned());
+                found =
+                    Some(LaunchCommand { engine, arguments: arguments.to_vec(), ..LaunchCommand::default() });
             }
         }
     }
-    Ok(found.map(|found| LaunchCommand { options, bench, manifest: yaml::manifest(text), ..found }))
+    Ok(found.map(|found| LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }))
+}
+
+/// A benchmark's program, and the index of its first argument.
+fn benchmark(words: &[String]) -> Option<(&'static [&'static str], usize)> {
+    let ends: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+    let starts = |program: &[&str]| ends.windows(program.len()).position(|part| part == program);
+    BENCHMARKS.iter().find_map(|program| Some((*program, starts(program)? + program.len())))
+}
+
+/// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file.
+fn written(text: &str) -> Vec<String> {
+    let (mut all, mut end) = (Vec::new(), None);
+    for line in text.lines().map(str::trim).filter(|_| text.contains(OPTIONS_FILE)) {
+        match end {
+            Some(mark) if line == mark => end = None,
+            Some(_) => all.push(line.to_owned()),
+            None => {
+                let word = line.split_once("<<").and_then(|(_, rest)| rest.split_whitespace().next());
+                let mark = word.map(|word| word.trim_matches(['-', '\'', '"']));
+                end = mark.filter(|mark| mark.starts_with(char::is_alphabetic));
+            }
+        }
+    }
+    all
 }
 
 fn lines(word: &str) -> Vec<String> {

@@ -8,6 +8,8 @@ use crate::config::{Field, Issue, Lengths, Load, Scenario, SpecSheet};
 
 /// Number of requests in a benchmark that does not state one.
 const PROMPTS: u32 = 1000;
+/// Tokens of its random prompts and outputs.
+const LENGTHS: (u32, u32) = (1024, 128);
 
 /// Flags of a benchmark that change no load.
 const IDLE: [&str; 14] = [
@@ -58,8 +60,8 @@ impl OtherSettings {
             return;
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (mut clients, mut rate, mut prompts, mut prefix) = (None, None, None, 0);
-        let (mut prompt, mut output) = (None, None);
+        let (mut clients, mut rate, mut prompts, mut burstiness, mut prefix) = (None, None, None, None, 0);
+        let (mut prompt, mut output, mut is_random) = (None, None, false);
         let (given, others) = of_words(&words);
         let workload = &mut scenario.workload;
         for flag in &given {
@@ -72,16 +74,17 @@ impl OtherSettings {
                 }
                 "max_concurrency" => clients = self.whole(Field::Concurrency, flag),
                 "num_prompts" => prompts = self.whole(Field::Requests, flag),
-                "burstiness" if flag.number().is_some() => {
-                    workload.burstiness = flag.number().unwrap_or(1.0);
-                }
+                "burstiness" if flag.number().is_some() => burstiness = flag.number(),
                 "request_rate" => rate = flag.number().filter(|rate| rate.is_finite()),
-                "dataset_name" if flag.value.as_deref() == Some("random") => {}
+                "dataset_name" if flag.value.as_deref() == Some("random") => is_random = true,
                 idle if IDLE.contains(&idle) => {}
                 _ => self.unknown(flag),
             }
         }
         self.unknown.extend(others.into_iter().map(str::to_owned));
+        if is_random {
+            (prompt, output) = (prompt.or(Some(LENGTHS.0)), output.or(Some(LENGTHS.1)));
+        }
         if prompt.is_some() || output.is_some() {
             // A histogram or shape was of the lengths before.
             workload.shape = None;
@@ -92,17 +95,20 @@ impl OtherSettings {
             let all = own.saturating_add(prefix);
             (workload.cached_share, workload.isl) = (f64::from(prefix) / f64::from(all), Lengths::Fixed(all));
         }
-        workload.load = match (rate, clients) {
+        match (rate, clients) {
             (Some(rate), clients) => {
                 self.unknown.extend(
                     clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),
                 );
-                Load::Rate(rate)
+                workload.arrive(rate, burstiness.or(Some(1.0)));
             }
-            (None, Some(clients)) => Load::Concurrency(clients),
-            (None, None) => Load::Burst(prompts.unwrap_or(PROMPTS)),
-        };
-        workload.requests = prompts.filter(|_| !matches!(workload.load, Load::Burst(_)));
+            (None, Some(clients)) => workload.load = Load::Concurrency(clients),
+            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(PROMPTS)),
+        }
+        match prompts.filter(|_| !matches!(workload.load, Load::Burst(_))) {
+            None => workload.run_of(PROMPTS),
+            stated => workload.requests = stated,
+        }
     }
 
     /// A cache that is off finds nothing, whatever share was set before; one that is turned on may have nothing to

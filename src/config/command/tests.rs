@@ -1,3 +1,6 @@
+mod benchmarks;
+mod manifests;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -64,23 +67,20 @@ fn commands_of_each_engine_are_read() {
             "v=1&m=qwen3-8b&e=sglang",
         ),
         ("bash -c 'vllm serve Qwen/Qwen3-8B -tp 2'", "v=1&m=qwen3-8b&tp=2"),
+        ("vllm serve --trust-remote-code Qwen/Qwen3-8B -tp 2", "v=1&m=qwen3-8b&tp=2"),
+        (
+            "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --moe-a2a-backend deepep",
+            "v=1&m=deepseek-r1&e=sglang&tp=8&ep=8",
+        ),
+        (
+            "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --moe-a2a-backend none",
+            "v=1&m=deepseek-r1&e=sglang&tp=8",
+        ),
     ] {
         let (_, issues) = link::decode(&format!("#{link}"));
         assert_eq!(issues, [], "{link}");
         let (expected, _) = link::decode(link);
         assert_eq!(link_of(text), expected.encode(), "{text}");
-    }
-}
-
-#[test]
-fn containers_are_read() {
-    let kubernetes = "apiVersion: apps/v1\nspec:\n  containers:\n  - name: vllm\n    image: vllm/vllm-openai:v0.11.0\n    args:\n    - --model=Qwen/Qwen3-8B\n    - --tensor-parallel-size\n    - \"2\"\n    - --max-num-seqs 64\n    ports:\n    - containerPort: 8000\n";
-    let shell = "containers:\n- name: vllm\n  image: vllm/vllm-openai:latest\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - \"vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2 --max-num-seqs 64\"\n";
-    let block = "containers:\n- name: vllm\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - |\n    vllm serve Qwen/Qwen3-8B \\\n      --tensor-parallel-size 2 --max-num-seqs 64\n";
-    let compose = "services:\n  llm:\n    image: vllm/vllm-openai:latest\n    command: >\n      --model Qwen/Qwen3-8B\n      --tensor-parallel-size 2\n      --max-num-seqs 64\n    ports:\n      - 8000:8000\n";
-    let flow = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: [\"--model\", \"Qwen/Qwen3-8B\",\n      \"--tensor-parallel-size\", \"2\", \"--max-num-seqs\", \"64\"]\n";
-    for text in [kubernetes, shell, block, compose, flow] {
-        assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64", "{text}");
     }
 }
 
@@ -101,99 +101,6 @@ fn another_version_and_too_short_a_context_are_said() {
     assert_eq!(run("registry:5000/vllm/vllm-openai:v0.6.3", "--max-model-len auto"), [other]);
     let short = run("vllm/vllm-openai", "--max-model-len 1024");
     assert!(short.len() == 1 && short[0].contains("up to 1024 tokens"), "{short:?}");
-}
-
-#[test]
-fn replicas_and_nodes_of_a_manifest_are_read() {
-    let deployment = |replicas: &str, node: &str| {
-        format!(
-            "kind: Deployment\nspec:\n  {replicas}\n  template:\n    spec:\n      nodeSelector:\n        {node}\n      containers:\n      - image: vllm/vllm-openai:v0.11.0\n        args: [\"--model=Qwen/Qwen3-8B\", \"-tp\", \"2\"]\n"
-        )
-    };
-    let product = "nvidia.com/gpu.product: NVIDIA-L40S";
-    for node in [product, "nodeSelector: {nvidia.com/gpu.product: NVIDIA-L40S, zone: a}"] {
-        assert_eq!(link_of(&deployment("replicas: 3", node)), "v=1&m=qwen3-8b&g=l40s&n=6&tp=2");
-    }
-    let gke = "cloud.google.com/gke-accelerator: nvidia-l4";
-    assert_eq!(link_of(&deployment("replicas: 3", gke)), "v=1&m=qwen3-8b&g=l4&n=6&tp=2");
-    let compose = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B\n    deploy:\n      replicas: 2\n";
-    assert_eq!(link_of(compose), "v=1&m=qwen3-8b&n=2");
-    for (replicas, node, listed) in [
-        ("replicas: ${N}", product, "`replicas: ${N}`"),
-        ("replicas: 3\n  replicas: 4", product, "`replicas: 3`, `replicas: 4`"),
-    ] {
-        let (_, issues) = read_link(&deployment(replicas, node)).expect("a command");
-        assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
-    }
-}
-
-#[test]
-fn the_gpu_of_the_nodes_is_taken_or_asked_for() {
-    let server = |nodes: &str| {
-        format!("spec:\n  nodeSelector:\n{nodes}  containers:\n  - command: [vllm, serve, Qwen/Qwen3-8B]\n")
-    };
-    for (label, gpu) in [
-        ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-sxm"),
-        ("nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB", "a100-sxm-80gb"),
-        ("nvidia.com/gpu.product: NVIDIA-H100-PCIe", "h100-pcie"),
-        ("nvidia.com/gpu.product: Tesla-T4", "t4"),
-        ("cloud.google.com/gke-accelerator: nvidia-h100-80gb", "h100-sxm"),
-        ("eks.amazonaws.com/instance-gpu-name: h100", "h100-sxm"),
-        ("karpenter.k8s.aws/instance-gpu-name: l40s", "l40s"),
-        ("node.kubernetes.io/instance-type: g6e.12xlarge", "l40s"),
-        // Nothing may answer for the form's GPU in place of these.
-        ("nvidia.com/gpu.product: NVIDIA-A10G", "NVIDIA-A10G"),
-        ("node.kubernetes.io/instance-type: g5.xlarge", "g5.xlarge"),
-        ("karpenter.k8s.aws/instance-gpu-name: a100", "a100"),
-    ] {
-        let onto = Scenario { gpu: "h200-sxm".into(), ..Scenario::default() };
-        let (read, _) = read(&server(&format!("    {label}\n")), &onto).expect("a command");
-        assert_eq!(read.expect("a scenario").gpu, gpu, "{label}");
-    }
-    let both = "    nvidia.com/gpu.product: NVIDIA-L4\n    node.kubernetes.io/instance-type: p5.48xlarge\n";
-    let (none, issues) = read(&server(both), &Scenario::default()).expect("a command");
-    assert!(none.is_none() && issues.iter().any(|issue| issue.field == Field::Gpu && issue.is_error()));
-}
-
-#[test]
-fn the_load_of_a_benchmark_beside_the_server_is_read() {
-    let after = |flags: &str| {
-        link_of(&format!(
-            "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --model Qwen/Qwen3-8B --dataset-name random {flags}"
-        ))
-    };
-    for (flags, link) in [
-        (
-            "--random-input-len 2000 --random-output-len 200 --max-concurrency 32",
-            "v=1&m=qwen3-8b&isl=2000&osl=200&c=32",
-        ),
-        ("--request-rate 4 --num-prompts 500 --random-range-ratio 0.2", "v=1&m=qwen3-8b&rr=0.2&r=4&np=500"),
-        ("--request-rate 4 --burstiness 0.5", "v=1&m=qwen3-8b&r=4&bu=0.5"),
-        ("--request-rate inf --num-prompts 50", "v=1&m=qwen3-8b&bn=50"),
-        ("--random-prefix-len 512 --random-input-len 512 --max-concurrency 8", "v=1&m=qwen3-8b&pc=0.5&c=8"),
-    ] {
-        assert_eq!(after(flags), link);
-    }
-    let (_, issues) =
-        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --dataset-name sharegpt").expect("a command");
-    assert_eq!(issues, ["not recognised and ignored: `--dataset-name sharegpt`"]);
-    let (_, issues) =
-        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --request-rate 4 --max-concurrency 8")
-            .expect("a command");
-    assert_eq!(issues, ["not recognised and ignored: `--max-concurrency 8` beside `--request-rate 4`"]);
-}
-
-#[test]
-fn the_lengths_of_a_benchmark_replace_a_distribution() {
-    let text = "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --dataset-name random --random-input-len 2000 \
-                --max-concurrency 32";
-    for (base, own) in
-        [("hl=512-64,2048-256", "&osl=160"), ("sh=sharegpt&osl=300", "&osl=300"), ("b=2&isl=100,200", "")]
-    {
-        let (scenario, _) = read(text, &link::decode(base).0.scenario).expect("a command");
-        let link = link::encode(&scenario.expect("a scenario"));
-        assert_eq!(link, format!("v=1&m=qwen3-8b&isl=2000{own}&c=32"), "{base}");
-    }
 }
 
 #[test]
@@ -269,6 +176,10 @@ fn unrecognised_options_are_listed() {
     assert!(one("vllm serve a/b\nvllm serve c/d").contains("several engines"));
     let file = "trtllm-serve Qwen/Qwen3-8B --extra_llm_api_options extra.yml";
     assert!(one(file).contains("`--extra-llm-api-options extra.yml`"));
+    assert!(one(file).contains("would change the results considerably"));
+    let tree = "python -m sglang.launch_server --model Qwen/Qwen3-8B --speculative-algorithm EAGLE \
+                --speculative-num-steps 3 --speculative-eagle-topk 8 --speculative-num-draft-tokens 32";
+    assert!(one(tree).contains("considerably: `--speculative-eagle-topk 8`"));
     let nodes = "python -m sglang.launch_server --model Qwen/Qwen3-8B --nnodes 2 --node-rank 0 --dist-init-addr HOST:20000";
     assert_eq!(issues(nodes), [""; 0]);
     for text in ["", "Qwen/Qwen3-8B", "v=1&m=qwen3-8b", "it's a text", "docker run nginx", "args:\n", "{}"] {
@@ -331,6 +242,12 @@ fn workload_and_gpu_stay_and_no_setting_of_another_server() {
 
 #[test]
 fn options_written_in_other_forms_are_read() {
+    let file = "kv_cache_config:\n  dtype: fp8  # halves it\nenable_attention_dp: true\n";
+    let text = format!(
+        "cat > extra.yaml <<'EOF'\n{file}EOF\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 \
+         --extra_llm_api_options extra.yaml"
+    );
+    assert_eq!(link_of(&text), "v=1&m=deepseek-r1&dp=8&e=trtllm&kv=fp8");
     let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
     let (scenario, _) = read(text, &Scenario::default()).unwrap();
     let scenario = scenario.unwrap();

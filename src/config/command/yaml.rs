@@ -38,19 +38,26 @@ const GPU_LABELS: [&str; 5] = [
 /// Reads the lines around a container's command.
 pub fn manifest(text: &str) -> ManifestFacts {
     let mut manifest = ManifestFacts::default();
-    let mut copies = Vec::new();
+    let (mut copies, mut on_gpus) = (Vec::new(), false);
     // A mapping in braces has several on one line.
     let within =
         |line| str::split_once(line, ": {").map_or(line, |(_, inner)| inner.trim_end().trim_end_matches('}'));
     for entry in text.lines().flat_map(|line| within(line).split(", ")) {
-        let Some((key, value)) = entry.trim().split_once(": ") else { continue };
-        let value = unquoted(value.split(" #").next().unwrap_or_default().trim()).to_owned();
+        let entry = uncommented(entry).trim().trim_start_matches("- ");
+        let (key, value) = entry.split_once(": ").unwrap_or(("", entry));
+        let value = unquoted(value.trim_matches(['[', ']', ' '])).to_owned();
         match unquoted(key) {
+            // The values of an expression on a label are beside or below their key.
+            "key" => on_gpus = GPU_LABELS.contains(&&*value),
+            "operator" => on_gpus &= value == "In",
+            "" if value.ends_with(':') => on_gpus &= value == "values:",
+            "" | "values" if on_gpus && !manifest.gpus.contains(&value) => manifest.gpus.push(value),
+            "" | "values" => {}
             "replicas" if !copies.contains(&value) => copies.push(value),
             key if GPU_LABELS.contains(&key) && !manifest.gpus.contains(&value) => {
                 manifest.gpus.push(value);
             }
-            _ => {}
+            _ => on_gpus = false,
         }
     }
     manifest.replicas = copies.iter().filter(|_| copies.len() == 1).find_map(|copies| copies.parse().ok());
@@ -75,15 +82,24 @@ pub fn served<T>(text: &str, found: Option<T>) -> Result<Option<T>, String> {
     }
 }
 
-/// The words of the command, or `None` if the text has no such key. Fails on an unclosed quotation mark.
-pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
-    let lines: Vec<&str> =
-        text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#')).collect();
-    let mut of_keys: [Option<Vec<String>>; KEYS.len()] = Default::default();
+/// The words of each container's command, or `None` if the text has no such key. Fails on an unclosed quotation mark.
+pub fn words(text: &str) -> Result<Option<Vec<Vec<String>>>, String> {
+    let lines = text.lines().map(uncommented);
+    let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+    let mut containers: Vec<(usize, [Option<Vec<String>>; KEYS.len()])> = Vec::new();
+    let mut is_within = false;
     for (at, line) in lines.iter().enumerate() {
+        let own = line.len() - line.trim_start().len();
+        // A line further to the left ends a container.
+        is_within &= containers.last().is_some_and(|(indent, _)| own >= *indent);
         let Some((indent, place, value)) = entry(line) else { continue };
-        // Only the first container is read.
-        if of_keys[place].is_some() {
+        if !is_within {
+            containers.push((indent, Default::default()));
+            is_within = true;
+        }
+        let Some((of, keys)) = containers.last_mut() else { continue };
+        // Deeper keys are those of its probes.
+        if *of != indent || keys[place].is_some() {
             continue;
         }
         let below = lines.get(at + 1..).unwrap_or_default();
@@ -92,13 +108,31 @@ pub fn words(text: &str) -> Result<Option<Vec<String>>, String> {
             own > indent || (own == indent && value.is_empty() && line.trim_start().starts_with("- "))
         };
         let below: Vec<&str> = below.iter().take_while(deeper).copied().collect();
-        of_keys[place] = Some(value_words(value, &below)?);
+        keys[place] = Some(value_words(value, &below)?);
     }
-    let [_, entrypoint, command, arguments] = &of_keys;
-    if entrypoint.is_none() && command.is_none() && arguments.is_none() {
-        return Ok(None);
+    let commands = containers
+        .into_iter()
+        .map(|(_, keys)| keys)
+        .filter(|[_, rest @ ..]| rest.iter().any(Option::is_some));
+    let all: Vec<Vec<String>> = commands
+        .map(|keys| super::find::unwrapped_all(keys.into_iter().flatten().flatten().collect()))
+        .collect();
+    Ok(Some(all).filter(|all| !all.is_empty()))
+}
+
+/// A line without its comment.
+fn uncommented(line: &str) -> &str {
+    let (mut quote, mut before) = (None, ' ');
+    for (at, letter) in line.char_indices() {
+        quote = match quote {
+            None if letter == '#' && before.is_whitespace() => return &line[..at],
+            None if matches!(letter, '"' | '\'') && !before.is_alphanumeric() => Some(letter),
+            Some(open) if open == letter => None,
+            other => other,
+        };
+        before = letter;
     }
-    Ok(Some(super::find::unwrapped_all(of_keys.into_iter().flatten().flatten().collect())))
+    line
 }
 
 fn value_words(value: &str, below: &[&str]) -> Result<Vec<String>, String> {
@@ -141,22 +175,23 @@ fn items(below: &[&str]) -> Result<Vec<String>, String> {
         match line.strip_prefix("- ") {
             Some(item) if !block || item.starts_with('-') => {
                 block = item.trim().starts_with(['|', '>']);
-                words.push(if block { String::new() } else { unquoted(item.trim()).to_owned() });
+                words.push(if block { String::new() } else { item.trim().to_owned() });
             }
             _ => {
                 if let Some(last) = words.last_mut() {
-                    last.push_str(line.trim_end_matches('\\'));
                     last.push(' ');
+                    last.push_str(line.trim_end_matches('\\'));
                 }
             }
         }
     }
     // `- --tp 4` means two words.
-    let apart = words.into_iter().flat_map(|word| match word.split_once(' ') {
+    let whole = words.iter().map(|word| unquoted(word.trim()));
+    let apart = whole.flat_map(|word| match word.split_once(' ') {
         Some((flag, value)) if flag.starts_with('-') && !flag.contains('=') => {
             vec![flag.to_owned(), unquoted(value.trim()).to_owned()]
         }
-        _ => vec![word],
+        _ => vec![word.to_owned()],
     });
     Ok(apart.collect())
 }

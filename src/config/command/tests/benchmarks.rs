@@ -1,0 +1,66 @@
+//! Benchmarks beside the server's command.
+
+use super::*;
+
+#[test]
+fn the_load_of_a_benchmark_beside_the_server_is_read() {
+    let after = |flags: &str| {
+        link_of(&format!(
+            "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --model Qwen/Qwen3-8B --dataset-name random {flags}"
+        ))
+    };
+    for (flags, link) in [
+        (
+            "--random-input-len 2000 --random-output-len 200 --max-concurrency 32",
+            "v=1&m=qwen3-8b&isl=2000&osl=200&c=32",
+        ),
+        (
+            "--request-rate 4 --num-prompts 500 --random-range-ratio 0.2",
+            "v=1&m=qwen3-8b&osl=128&rr=0.2&r=4&np=500",
+        ),
+        ("--request-rate 4 --burstiness 0.5", "v=1&m=qwen3-8b&osl=128&r=4&bu=0.5"),
+        ("--request-rate inf --num-prompts 50", "v=1&m=qwen3-8b&osl=128&bn=50"),
+        // As Rooflight itself writes a constant rate.
+        ("--request-rate 4 --burstiness 1000000", "v=1&m=qwen3-8b&osl=128&rc=4"),
+        ("--max-concurrency 512", "v=1&m=qwen3-8b&osl=128&c=512&np=1000"),
+        (
+            "--random-prefix-len 512 --random-input-len 512 --max-concurrency 8",
+            "v=1&m=qwen3-8b&osl=128&pc=0.5&c=8",
+        ),
+    ] {
+        assert_eq!(after(flags), link);
+    }
+    let (_, issues) =
+        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --dataset-name sharegpt").expect("a command");
+    assert_eq!(issues, ["not recognised and ignored: `--dataset-name sharegpt`"]);
+    let (_, issues) =
+        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --request-rate 4 --max-concurrency 8")
+            .expect("a command");
+    assert_eq!(issues, ["not recognised and ignored: `--max-concurrency 8` beside `--request-rate 4`"]);
+}
+
+#[test]
+fn the_lengths_of_a_benchmark_replace_a_distribution() {
+    let text = "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --dataset-name random --random-input-len 2000 \
+                --max-concurrency 32";
+    for base in ["hl=512-64,2048-256", "sh=sharegpt&osl=300", "b=2&isl=100,200"] {
+        let (scenario, _) = read(text, &link::decode(base).0.scenario).expect("a command");
+        let link = link::encode(&scenario.expect("a scenario"));
+        assert_eq!(link, "v=1&m=qwen3-8b&isl=2000&osl=128&c=32", "{base}");
+    }
+}
+
+#[test]
+fn other_benchmarks_are_listed() {
+    let server = "vllm serve Qwen/Qwen3-8B";
+    let script = "python3 benchmarks/benchmark_serving.py --max-concurrency 32";
+    assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&c=32");
+    for other in [
+        "python -m sglang.bench_serving --num-prompts 64",
+        "vllm bench throughput --num-prompts 64",
+        "guidellm benchmark --rate 4",
+    ] {
+        let (_, issues) = read_link(&format!("{server} &\n{other}")).expect("a command");
+        assert_eq!(issues, [format!("not recognised and ignored: `{other}`")]);
+    }
+}

@@ -1,0 +1,77 @@
+//! Compose files and Kubernetes manifests.
+
+use super::*;
+
+#[test]
+fn containers_are_read() {
+    let kubernetes = "apiVersion: apps/v1\nspec:\n  containers:\n  - name: vllm\n    image: vllm/vllm-openai:v0.11.0\n    args:\n    - --model=Qwen/Qwen3-8B\n    - --tensor-parallel-size\n    - \"2\"\n    - --max-num-seqs 64\n    ports:\n    - containerPort: 8000\n";
+    let shell = "containers:\n- name: vllm\n  image: vllm/vllm-openai:latest\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - \"vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2 --max-num-seqs 64\"\n";
+    let block = "containers:\n- name: vllm\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - |\n    vllm serve Qwen/Qwen3-8B \\\n      --tensor-parallel-size 2 --max-num-seqs 64\n";
+    let compose = "services:\n  llm:\n    image: vllm/vllm-openai:latest\n    command: >\n      --model Qwen/Qwen3-8B\n      --tensor-parallel-size 2\n      --max-num-seqs 64\n    ports:\n      - 8000:8000\n";
+    let flow = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: [\"--model\", \"Qwen/Qwen3-8B\",\n      \"--tensor-parallel-size\", \"2\", \"--max-num-seqs\", \"64\"]\n";
+    let commented = "services:\n  llm:\n    image: vllm/vllm-openai  # it's ours\n    command: # the server\n      - --model=Qwen/Qwen3-8B # 8B\n      - --tensor-parallel-size\n      - \"2\" # GPUs\n      - \"--max-num-seqs\n        64\"\n";
+    let second = "services:\n  proxy:\n    image: nginx\n    command: [nginx, -g, 'daemon off;']\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B -tp 2 --max-num-seqs 64\n";
+    let init = "spec:\n  initContainers:\n  - name: get\n    image: busybox\n    command: [sh, -c, wait]\n  containers:\n  - args: [\"--model=Qwen/Qwen3-8B\", \"-tp\", \"2\", \"--max-num-seqs\", \"64\"]\n    image: vllm/vllm-openai:v0.11.0\n    livenessProbe:\n      exec:\n        command: [curl, localhost]\n";
+    for text in [kubernetes, shell, block, compose, flow, commented, second, init] {
+        assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64", "{text}");
+    }
+}
+
+#[test]
+fn replicas_and_nodes_of_a_manifest_are_read() {
+    let deployment = |replicas: &str, node: &str| {
+        format!(
+            "kind: Deployment\nspec:\n  {replicas}\n  template:\n    spec:\n      nodeSelector:\n        {node}\n      containers:\n      - image: vllm/vllm-openai:v0.11.0\n        args: [\"--model=Qwen/Qwen3-8B\", \"-tp\", \"2\"]\n"
+        )
+    };
+    let product = "nvidia.com/gpu.product: NVIDIA-L40S";
+    for node in [product, "nodeSelector: {nvidia.com/gpu.product: NVIDIA-L40S, zone: a}"] {
+        assert_eq!(link_of(&deployment("replicas: 3", node)), "v=1&m=qwen3-8b&g=l40s&n=6&tp=2");
+    }
+    let gke = "cloud.google.com/gke-accelerator: nvidia-l4";
+    assert_eq!(link_of(&deployment("replicas: 3", gke)), "v=1&m=qwen3-8b&g=l4&n=6&tp=2");
+    let compose = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B\n    deploy:\n      replicas: 2\n";
+    assert_eq!(link_of(compose), "v=1&m=qwen3-8b&n=2");
+    for (replicas, node, listed) in [
+        ("replicas: ${N}", product, "`replicas: ${N}`"),
+        ("replicas: 3\n  replicas: 4", product, "`replicas: 3`, `replicas: 4`"),
+    ] {
+        let (_, issues) = read_link(&deployment(replicas, node)).expect("a command");
+        assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
+    }
+}
+
+#[test]
+fn the_gpu_of_the_nodes_is_taken_or_asked_for() {
+    let server = |nodes: &str| {
+        format!("spec:\n  nodeSelector:\n{nodes}  containers:\n  - command: [vllm, serve, Qwen/Qwen3-8B]\n")
+    };
+    for (label, gpu) in [
+        ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-sxm"),
+        ("nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB", "a100-sxm-80gb"),
+        ("nvidia.com/gpu.product: NVIDIA-H100-PCIe", "h100-pcie"),
+        ("nvidia.com/gpu.product: Tesla-T4", "t4"),
+        ("cloud.google.com/gke-accelerator: nvidia-h100-80gb", "h100-sxm"),
+        ("eks.amazonaws.com/instance-gpu-name: h100", "h100-sxm"),
+        ("karpenter.k8s.aws/instance-gpu-name: l40s", "l40s"),
+        ("node.kubernetes.io/instance-type: g6e.12xlarge", "l40s"),
+        // Nothing may answer for the form's GPU in place of these.
+        ("nvidia.com/gpu.product: NVIDIA-A10G", "NVIDIA-A10G"),
+        ("node.kubernetes.io/instance-type: g5.xlarge", "g5.xlarge"),
+        ("karpenter.k8s.aws/instance-gpu-name: a100", "a100"),
+    ] {
+        let onto = Scenario { gpu: "h200-sxm".into(), ..Scenario::default() };
+        let (read, _) = read(&server(&format!("    {label}\n")), &onto).expect("a command");
+        assert_eq!(read.expect("a scenario").gpu, gpu, "{label}");
+    }
+    for values in ["values: [\"NVIDIA-L40S\"]", "values:\n          - NVIDIA-L40S"] {
+        let text = format!(
+            "spec:\n  affinity:\n    nodeAffinity:\n      matchExpressions:\n        - key: nvidia.com/gpu.product\n          operator: In\n          {values}\n  containers:\n  - command: [vllm, serve, Qwen/Qwen3-8B]\n"
+        );
+        assert_eq!(link_of(&text), "v=1&m=qwen3-8b&g=l40s", "{text}");
+        assert_eq!(link_of(&text.replace("In\n", "NotIn\n")), "v=1&m=qwen3-8b");
+    }
+    let both = "    nvidia.com/gpu.product: NVIDIA-L4\n    node.kubernetes.io/instance-type: p5.48xlarge\n";
+    let (none, issues) = read(&server(both), &Scenario::default()).expect("a command");
+    assert!(none.is_none() && issues.iter().any(|issue| issue.field == Field::Gpu && issue.is_error()));
+}
