@@ -215,6 +215,10 @@ pub struct Engine {
     /// `--enable-dp-lm-head`).
     #[serde(default)]
     pub shares_head: bool,
+    /// Between pipeline stages each rank sends its share of the tokens' states, and the next stage gathers them;
+    /// otherwise each rank sends all of them.
+    #[serde(default)]
+    pub shards_states: bool,
     pub norm_in_all_reduce: FusedNorms,
     pub copies_states: StateCopies,
     /// Formats whose GEMMs were measured with extra launches that serving does not make.

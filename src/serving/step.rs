@@ -179,6 +179,7 @@ fn layout(setup: &Setup) -> Layout {
         rope_in_attention: setup.engine.rope_in_attention,
         shared_beside_routed: setup.engine.shared_beside_routed,
         head_ranks: setup.head_ranks(),
+        shards_states: setup.engine.shards_states,
         norm_in_all_reduce: setup.engine.norm_in_all_reduce.of(&setup.model),
         older_delta_rules: setup.engine.computes_older_delta_rules,
         latent_blocks: latent.is_none() && block,

@@ -18,6 +18,8 @@ pub struct Layout {
     pub shared_beside_routed: bool,
     /// Ranks that share the LM head: those of one attention DP group, or of all.
     pub head_ranks: u32,
+    /// Between stages each rank sends its share of the states, and the next stage gathers them.
+    pub shards_states: bool,
     /// The norm after an all-reduce is fused into it.
     pub norm_in_all_reduce: bool,
     /// The engine computes delta rules as its older versions did.

@@ -237,14 +237,20 @@ impl Calls<'_> {
             // Hidden state and residual, or all residual streams.
             let states = model.blocks.iter().filter_map(|blocks| blocks.streams).max().unwrap_or(2);
             let bytes = Bytes(f64::from(states) * (self.tokens * self.hidden) as f64 * ACTIVATION_BYTES);
+            let ranks = if self.layout.shards_states { self.layout.parallel.tp } else { 1 };
+            let sent = bytes / f64::from(ranks);
             let crossings = self.layout.crossings.min(self.layout.parallel.pp - 1);
             let inside = self.layout.parallel.pp - 1 - crossings;
             for (name, count, across) in
                 [("send_recv", inside, false), ("network_send_recv", crossings, true)]
             {
                 if count > 0 {
-                    self.collective(name, u64::from(count), Collective::SendRecv { bytes, across });
+                    self.collective(name, u64::from(count), Collective::SendRecv { bytes: sent, across });
                 }
+            }
+            if ranks > 1 {
+                let gather = Collective::AllGather { ranks, bytes };
+                self.collective("stage_all_gather", u64::from(self.layout.parallel.pp - 1), gather);
             }
         }
         self.norm(Block::Head, "final_norm", 1, u64::from(!self.reduced));
