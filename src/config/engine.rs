@@ -226,7 +226,7 @@ pub struct Engine {
     /// The kernels of its GEMMs by format of the weights.
     pub gemms: Vec<GemmChoice>,
     pub kernels: Vec<KernelChoice>,
-    /// This and the next two fields are of older versions, which only measured runs have: `evidence::older` sets them.
+    /// This and the next three fields are of older versions, which only measured runs have: `evidence::older` sets them.
     #[serde(skip)]
     pub untuned: Vec<UntunedExperts>,
     /// Rules with a decay per head read copies of queries, keys and values, and gates and output gates are projected separately from
@@ -236,6 +236,9 @@ pub struct Engine {
     /// The host waits for the GPU in steps with prompts of delta rules, so that nothing is scheduled ahead.
     #[serde(skip)]
     pub waits_for_delta_rules: bool,
+    /// A waiting request starts once its first chunk fits in the KV cache; otherwise the rest of its prompt must fit, too.
+    #[serde(skip)]
+    pub admits_by_chunk: bool,
     /// Tokens of the largest step with prompts that replays a CUDA graph, if a run was not started with the default.
     #[serde(skip)]
     pub graph_tokens: Option<u32>,

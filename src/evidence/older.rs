@@ -35,6 +35,8 @@ struct OlderKernels {
     /// The end of the older way to compute delta rules, and of the versions whose host waited for them.
     delta_rules: Option<LastVersion>,
     delta_rules_wait: Option<LastVersion>,
+    /// The end of the versions that admitted a request once its first chunk fitted.
+    admits_by_chunk: Option<LastVersion>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,6 +77,7 @@ pub fn compute_as(engine: &mut Engine, version: &Version) -> Result<(), String> 
     let holds = |last: &Option<LastVersion>| last.as_ref().is_some_and(|last| *version < last.before);
     engine.computes_older_delta_rules = holds(&older.delta_rules);
     engine.waits_for_delta_rules = holds(&older.delta_rules_wait);
+    engine.admits_by_chunk = holds(&older.admits_by_chunk);
     let untuned = older.untuned.iter().filter(|of| *version < of.before);
     engine.untuned = untuned.map(|of| of.experts.clone()).collect();
     Ok(())
@@ -141,6 +144,12 @@ mod tests {
         assert_eq!(["0.5.9", "0.5.10", "0.5.14", "nightly-dev"].map(older), [true, false, false, false]);
         let waits = |version: &str| engine("vllm", version).waits_for_delta_rules;
         assert_eq!(["0.19.0", "0.20.0"].map(waits), [true, false]);
+    }
+
+    #[test]
+    fn vllm_admits_whole_prompts_from_0_19_on() {
+        let by_chunk = |version: &str| engine("vllm", version).admits_by_chunk;
+        assert_eq!(["0.18.0", "0.19.0", "0.24.0"].map(by_chunk), [true, false, false]);
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
             Batching::PrefillFirst => Preempt::LookAhead,
             Batching::InFlight => Preempt::Never,
         },
+        admits_by_chunk: setup.engine.admits_by_chunk,
         cached_share: setup.workload.cached_share,
         history_cached: histories(setup),
         host: host_cache(setup, memory),

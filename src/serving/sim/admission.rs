@@ -33,11 +33,15 @@ impl Claims {
         end: u32,
     ) -> bool {
         let policy = rank.policy;
-        let blocks = match policy.preempt {
-            Preempt::Never => policy.blocks_for(policy.whole(request.prompt, request.target)),
-            _ => policy.blocks_for(u64::from(end)),
+        let step = policy.blocks_for(u64::from(end));
+        let [blocks, needed] = match policy.preempt {
+            Preempt::Never => [policy.blocks_for(policy.whole(request.prompt, request.target)); 2],
+            Preempt::Recompute if !policy.admits_by_chunk => {
+                [step, policy.blocks_for(u64::from(request.fill))]
+            }
+            _ => [step; 2],
         };
-        if self.blocks + blocks > rank.free {
+        if self.blocks + needed > rank.free {
             return false;
         }
         // A prefix found in the cache can no longer give way.

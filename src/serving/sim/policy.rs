@@ -45,6 +45,9 @@ pub struct Policy {
     /// Maximum prompt plus output tokens of a request.
     pub context_tokens: Option<u32>,
     pub preempt: Preempt,
+    /// With [`Preempt::Recompute`]: a waiting request starts once its first chunk fits in the KV cache, though the rest of
+    /// its prompt may not.
+    pub admits_by_chunk: bool,
     /// Batch sizes of the CUDA graphs: decode-only steps are padded to the next one.
     pub graph_sizes: Option<Vec<u32>>,
     /// Fraction of each prompt found in the prefix cache, rounded down to blocks. It occupies KV cache as if not
@@ -133,6 +136,7 @@ impl Policy {
             kv_block: 16,
             context_tokens: None,
             preempt: Preempt::Recompute,
+            admits_by_chunk: false,
             graph_sizes: None,
             cached_share: 0.0,
             history_cached: 0.0,

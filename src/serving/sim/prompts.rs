@@ -60,6 +60,27 @@ impl Rank<'_> {
         self.micro_batches[micro].scheduled.candidates = candidates;
     }
 
+    /// Gives a micro-batch the prompts in progress, whose last chunks may still be in the pipeline. All engines let the
+    /// chunks of a prompt follow each other through the stages: vLLM counts a chunk as computed once it is scheduled,
+    /// SGLang has one chunked request for all micro-batches, and TensorRT-LLM calls only last chunks in flight.
+    pub fn take_prompts(&mut self, micro: usize, requests: &[RequestState]) {
+        for other in 0..self.micro_batches.len() {
+            if other == micro {
+                continue;
+            }
+            while let Some(id) = self.micro_batches[other].partial.pop_front() {
+                let entry = (id, requests[id as usize].epoch);
+                let from = &mut self.micro_batches[other];
+                from.started.retain(|&started| started != entry);
+                from.running -= 1;
+                let to = &mut self.micro_batches[micro];
+                to.started.push(entry);
+                to.running += 1;
+                to.partial.push_back(id);
+            }
+        }
+    }
+
     /// Schedules chunks of prompts in progress within `budget` tokens.
     pub fn continue_prompts(
         &mut self,

@@ -38,10 +38,6 @@ impl MicroBatch {
         }
     }
 
-    pub fn has_work(&self) -> bool {
-        self.decoding.count > 0 || !self.partial.is_empty()
-    }
-
     /// The most recently started one still running, other than `spared`.
     pub fn latest(&mut self, requests: &[RequestState], spared: Option<u32>) -> Option<u32> {
         let runs = |&(id, epoch): &(u32, u32)| requests[id as usize].epoch == epoch;

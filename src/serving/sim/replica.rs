@@ -13,7 +13,7 @@ use super::queue::insert;
 use super::rank::Rank;
 use super::request::RequestState;
 use super::scheduled::Scheduled;
-use super::{Gaps, SimError, Spent, StepCost};
+use super::{Chunk, Gaps, SimError, Spent, StepCost};
 use crate::config::catalog::numbers::sglang::constants as sglang;
 use crate::units::{larger, smaller};
 use stream::Stream;
@@ -157,8 +157,10 @@ impl<'a> Replica<'a> {
     }
 
     fn has_work(&self) -> bool {
-        let runs = |rank: &Rank| self.idle.iter().any(|&micro| rank.micro_batches[micro].has_work());
-        self.ranks.iter().any(|rank| !rank.waiting.is_empty() || runs(rank))
+        let decodes =
+            |rank: &Rank| self.idle.iter().any(|&micro| rank.micro_batches[micro].decoding.count > 0);
+        let fills = |rank: &Rank| rank.micro_batches.iter().any(|batch| !batch.partial.is_empty());
+        self.ranks.iter().any(|rank| !rank.waiting.is_empty() || decodes(rank) || fills(rank))
     }
 
     /// Processes the next event; new tokens are appended to `tokens`.
@@ -322,9 +324,10 @@ impl<'a> Replica<'a> {
             }
             for index in 0..rank.micro_batches[micro].scheduled.prefilling.len() {
                 let scheduled = &rank.micro_batches[micro].scheduled;
-                let (id, chunk) = (scheduled.prefilling[index], scheduled.chunks[index].new);
+                let (id, Chunk { new: chunk, past }) = (scheduled.prefilling[index], scheduled.chunks[index]);
                 let request = &mut requests[id as usize];
-                if request.filled < request.fill {
+                // Later chunks may be in the pipeline already.
+                if past + chunk < request.fill {
                     continue;
                 }
                 if request.generated == 0 {

@@ -13,6 +13,7 @@ impl Rank<'_> {
         let batch = &mut self.micro_batches[micro];
         batch.scheduled.clear();
         batch.tidy(requests);
+        self.take_prompts(micro, requests);
         self.join_ready(micro, requests, now);
         self.fetch_histories(micro, requests, now);
         match self.policy.batching {

@@ -17,6 +17,20 @@ fn vllm_preempts_the_latest_request_and_recomputes_it() {
 }
 
 #[test]
+fn vllm_starts_a_prompt_only_if_all_of_it_fits() {
+    let whole = Policy { kv_block: 1, ..vllm(8, 4, 24) };
+    let (steps, outcome) = record(&whole, &[(8, 6), (16, 1)], &Arrivals::AtOnce);
+    assert_eq!(steps[..2], ["8+0|0/0", "|1/9"]);
+    assert_eq!(steps[5..], ["|1/13", "8+0|0/0", "8+8|0/0"]);
+    assert_eq!(outcome.counts.preemptions, 0);
+    // Before 0.19 its chunks were computed in vain until the first request ended.
+    let by_chunk = Policy { admits_by_chunk: true, ..whole };
+    let (steps, outcome) = record(&by_chunk, &[(8, 6), (16, 1)], &Arrivals::AtOnce);
+    assert_eq!(steps[1..4], ["7+0|1/9", "7+7|1/10", "|1/11"]);
+    assert!(outcome.counts.preemptions > 0);
+}
+
+#[test]
 fn preempted_requests_reuse_what_remains_in_the_prefix_cache() {
     let tight = Policy { kv_block: 1, history_cached: 1.0, ..vllm(8, 4, 12) };
     let (steps, outcome) = record(&tight, &[(4, 6), (4, 6)], &Arrivals::AtOnce);
@@ -88,6 +102,17 @@ fn pipeline_stages_keep_as_many_batches_in_flight() {
     assert_eq!(steps, ["8+0|0/0", "8+0|0/0", "|1/9", "|1/9"]);
     assert_eq!(firsts(&outcome), [1.0, 1.5]);
     assert_eq!(lasts(&outcome), [2.0, 2.5]);
+}
+
+#[test]
+fn chunks_of_a_prompt_follow_each_other_through_the_stages() {
+    for policy in [vllm(8, 4, 1 << 20), sglang(8, 4, 1 << 20)] {
+        let four = Policy { stages: 4, ..policy };
+        let (steps, outcome) = record(&four, &[(24, 2)], &Arrivals::AtOnce);
+        assert_eq!(steps, ["8+0|0/0", "8+8|0/0", "8+16|0/0", "|1/25"]);
+        // The third chunk starts once two have left the first stage.
+        assert_eq!((firsts(&outcome), lasts(&outcome)), (vec![1.5], vec![2.5]));
+    }
 }
 
 #[test]

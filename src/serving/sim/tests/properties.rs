@@ -41,6 +41,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         kv_block: [1, 4, 16][pick(0, 2) as usize],
         context_tokens: None,
         preempt: preempts[pick(0, 3) as usize],
+        admits_by_chunk: seed.is_multiple_of(5),
         graph_sizes: None,
         history_cached: 1.0,
         host: HostCache::default(),
