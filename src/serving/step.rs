@@ -1,5 +1,9 @@
 //! One engine step: planned as counted calls, finished as times.
 
+mod images;
+#[cfg(test)]
+mod tests;
+
 use crate::config::catalog::physics;
 use crate::config::kernels::{KernelName, LatentKernel};
 use crate::config::model::Attention;
@@ -305,7 +309,3 @@ fn collective_time(collective: &Collective, setup: &Setup) -> Result<KernelTime,
         outside: false,
     })
 }
-
-mod images;
-#[cfg(test)]
-mod tests;
