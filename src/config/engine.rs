@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{GemmChoice, GemmSource, KernelChoice, UntunedExperts, VariantChoice};
+use super::kernels::{
+    GemmChoice, GemmSource, KernelChoice, UnsupportedWeights, UntunedExperts, VariantChoice,
+};
 use super::model::{Attention, GqaTrait, Model};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
@@ -240,6 +242,8 @@ pub struct Engine {
     pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
+    #[serde(default)]
+    pub unsupported: Vec<UnsupportedWeights>,
     /// Kinds of attention that it serves otherwise, or not at all.
     #[serde(default)]
     pub exceptions: Vec<Exception>,

@@ -77,7 +77,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             parallel::links(gpu, parallel, issues);
         }
         if let (Some(weights), Some(model)) = (weights, model) {
-            formats::weights(weights, model, gpu, issues);
+            formats::weights(weights, model, gpu, engine, issues);
         }
     }
     if let Some(model) = model {
