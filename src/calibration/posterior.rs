@@ -103,35 +103,25 @@ struct Near<'a> {
 
 impl Calibration {
     /// Posterior of a configuration given the runs accepted by `may_inform` and all of the visitor's `own`.
-    pub fn posterior(
-        &self,
+    pub fn posterior<'a>(
+        &'a self,
         at: &ConfigPoint,
-        own: &[KnownRun],
+        own: impl IntoIterator<Item = &'a KnownRun>,
         may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Posterior {
         self.joint(&[at], own, may_inform).of(0)
     }
 
     /// The same for several configurations jointly.
-    pub fn joint(
-        &self,
+    pub fn joint<'a>(
+        &'a self,
         at: &[&ConfigPoint],
-        own: &[KnownRun],
+        own: impl IntoIterator<Item = &'a KnownRun>,
         may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Joint {
         let prior = self.variances();
         let at: Vec<Place> = at.iter().map(|point| point.place()).collect();
-        self.conditioned(&at, prior, &self.nearest(&at, prior, own.iter(), POSTERIOR_RUNS, may_inform))
-    }
-
-    /// Posterior of a configuration given all shipped runs and `own`.
-    pub fn posterior_among<'a>(
-        &'a self,
-        at: &ConfigPoint,
-        own: impl Iterator<Item = &'a KnownRun>,
-    ) -> Posterior {
-        let (at, prior) = ([at.place()], self.variances());
-        self.conditioned(&at, prior, &self.nearest(&at, prior, own, POSTERIOR_RUNS, |_| true)).of(0)
+        self.conditioned(&at, prior, &self.nearest(&at, prior, own, POSTERIOR_RUNS, may_inform))
     }
 
     /// Prior variances of the factors.
@@ -144,9 +134,7 @@ impl Calibration {
     pub fn roughly(&self, at: &ConfigPoint) -> Factors {
         let prior = self.variances();
         let at = [at.place()];
-        self.conditioned(&at, prior, &self.nearest(&at, prior, [].iter(), ROUGH_RUNS, |_| true))
-            .of(0)
-            .factors()
+        self.conditioned(&at, prior, &self.nearest(&at, prior, [], ROUGH_RUNS, |_| true)).of(0).factors()
     }
 
     /// What runs must have in common to share anything.
@@ -159,7 +147,7 @@ impl Calibration {
         &'a self,
         at: &[Place],
         prior: PerFactor,
-        own: impl Iterator<Item = &'a KnownRun>,
+        own: impl IntoIterator<Item = &'a KnownRun>,
         most: usize,
         may_inform: impl Fn(&ConfigPoint) -> bool,
     ) -> Vec<Near<'a>> {

@@ -202,7 +202,7 @@ struct StoredLayout {
     misses: [Option<f64>; METRICS],
     /// Of each run: requests in flight, prompt, output.
     at: Vec<[f64; 3]>,
-    /// Of each run, unless of none, likewise those below.
+    /// Of each run, like the other two metrics; empty if no run measured it.
     #[serde(default)]
     ttft: Vec<Option<Figures>>,
     #[serde(default)]

@@ -41,7 +41,7 @@ impl Swatch {
             Self::Line(Tone::Ink) => "line ink".into(),
             Self::Line(Tone::Muted) => "line muted".into(),
             Self::Line(Tone::Faint) => "line faint".into(),
-            // Always points, like the next.
+            // Measurements and kinds are always points.
             Self::Line(Tone::Measured) => "disc measured".into(),
             Self::Line(Tone::Kind(index)) => format!("kind resource-{index}"),
             Self::Part(place) => format!("part part-{place}"),

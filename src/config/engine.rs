@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{GemmChoice, GemmSource, KernelChoice, UntunedExperts, VariantChoice};
+use super::kernels::{
+    GemmChoice, GemmSource, KernelChoice, UnsupportedWeights, UntunedExperts, VariantChoice,
+};
 use super::model::{Attention, GqaTrait, Model};
 use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
 use crate::units::GIB;
@@ -109,14 +111,14 @@ pub struct HostTime {
     pub stream_us: Figure,
 }
 
-/// Launches of one call without a CUDA graph, where engines differ. An operation with much Python in front of its kernel counts as
-/// several.
+/// Launches of one call without a CUDA graph, where engines differ; `None` for as many as other kernels take. An operation
+/// with much Python in front of its kernel counts as several.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EagerLaunches {
     /// Latent attention between its products, norms and rotation: splits, copies, the write to the KV cache.
     pub latent_attention: f64,
-    /// Experts by TensorRT-LLM's generated kernels; `None` for as many as other kernels take, like the next two.
+    /// Experts by TensorRT-LLM's generated kernels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated_experts: Option<f64>,
     /// Experts by OpenAI's Triton kernels.
@@ -226,7 +228,7 @@ pub struct Engine {
     /// The kernels of its GEMMs by format of the weights.
     pub gemms: Vec<GemmChoice>,
     pub kernels: Vec<KernelChoice>,
-    /// This and the next three fields are of older versions, which only measured runs have: `evidence::older` sets them.
+    /// Experts with default tiles. `evidence::older` sets this and what else only measured runs of older versions need.
     #[serde(skip)]
     pub untuned: Vec<UntunedExperts>,
     /// Rules with a decay per head read copies of queries, keys and values, and gates and output gates are projected separately from
@@ -247,6 +249,8 @@ pub struct Engine {
     pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
+    #[serde(default)]
+    pub unsupported: Vec<UnsupportedWeights>,
     /// Kinds of attention that it serves otherwise, or not at all.
     #[serde(default)]
     pub exceptions: Vec<Exception>,

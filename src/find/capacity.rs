@@ -53,9 +53,9 @@ pub struct Day {
     pub name: String,
     pub link: String,
     pub hours: Vec<Hour>,
-    /// If a price is known, like the next one.
+    /// Absent if no price is known.
     pub dollars_per_day: Option<f64>,
-    /// With the peak's replicas all day.
+    /// With the peak's replicas all day; absent if no price is known.
     pub dollars_per_day_at_peak: Option<f64>,
     pub gpu_hours: f64,
 }

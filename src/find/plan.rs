@@ -40,7 +40,7 @@ pub struct DeploymentPlan {
     pub gpus: u32,
     /// Only the decode replicas, if there are prefill workers.
     pub replicas: u32,
-    /// For all GPUs, if their price is known; the next five likewise.
+    /// For all GPUs. All figures in dollars are absent if no price is known.
     pub dollars_per_hour: Option<f64>,
     /// Basis of the price: on demand or reserved with the catalog's source, given, or own hardware.
     pub price_from: Option<String>,

@@ -20,7 +20,7 @@ use crate::units::Order;
 
 /// Layouts checked and bounded per task: some milliseconds.
 pub(super) const SCREENED: usize = 16;
-/// Layouts bounded by learned step times per task: likewise.
+/// Layouts bounded by learned step times per task: some milliseconds.
 pub(super) const REFINED: usize = 4;
 /// Layouts simulated to find the closest miss when physics excludes all.
 const NEAREST: usize = 8;

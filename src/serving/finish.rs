@@ -65,22 +65,6 @@ struct Finisher<'a> {
     efficiencies: &'a Efficiencies,
 }
 
-/// The results of a load: means over requests, and rates over all replicas.
-struct Means {
-    ttft: Seconds,
-    tpot: Option<Seconds>,
-    e2e: Seconds,
-    requests_per_s: f64,
-    output_per_s: f64,
-    total_per_s: f64,
-    /// Output tokens per second while the load lasts.
-    sustained: f64,
-    /// Per replica, like the next one.
-    running: f64,
-    waiting: f64,
-    power: Option<Power>,
-}
-
 impl Finisher<'_> {
     fn setup(&self) -> &Setup {
         &self.plan.setup
@@ -122,19 +106,21 @@ impl Finisher<'_> {
         let busy = (offline.requests / of_replica).min(f64::from(setup.replicas));
         let dynamic = of_stages * f64::from(setup.parallel.gpus_per_stage()) * busy / e2e.0;
         let output_per_s = requests_per_s * osl;
-        let power = Power::of(setup, dynamic, output_per_s, requests_per_s);
-        let headline = self.headline(Means {
+        let headline = Headline {
             ttft,
             tpot,
             e2e,
             requests_per_s,
             output_per_s,
             total_per_s: requests_per_s * (setup.mean_prompt() + osl),
-            sustained: output_per_s,
+            output_per_s_per_gpu: output_per_s / f64::from(setup.gpus()),
+            sustained_output_per_s: output_per_s,
+            output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
             running: of_replica,
             waiting: 0.0,
-            power,
-        });
+            dollars_per_million: self.dollars_per_million(output_per_s),
+            power: Power::of(setup, dynamic, output_per_s, requests_per_s),
+        };
         let mut passes = vec![self.pass(&offline.prefill, Phase::Prefill)?];
         if let Some((_, middle)) = offline.decode.get(offline.decode.len() / 2) {
             passes.push(self.pass(middle, Phase::Decode)?);
@@ -160,18 +146,22 @@ impl Finisher<'_> {
             }
         };
         let metrics = &run.metrics;
-        let headline = self.headline(Means {
+        let sustained = run.sustained(metrics.output_per_s);
+        let headline = Headline {
             ttft: Seconds(metrics.ttft.mean),
             tpot: metrics.tpot.map(|tpot| Seconds(tpot.mean)),
             e2e: Seconds(metrics.e2e.mean),
             requests_per_s: metrics.requests_per_s,
             output_per_s: metrics.output_per_s,
             total_per_s: metrics.total_per_s,
-            sustained: run.sustained(metrics.output_per_s),
+            output_per_s_per_gpu: metrics.output_per_s / f64::from(self.setup().gpus()),
+            sustained_output_per_s: sustained,
+            output_per_s_per_user: metrics.tpot.map(|tpot| 1.0 / tpot.mean),
             running: (metrics.in_flight - metrics.waiting) / replicas,
             waiting: metrics.waiting / replicas,
+            dollars_per_million: self.dollars_per_million(sustained),
             power: run.power,
-        });
+        };
         if self.setup().workload.load.is_rate() {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
@@ -220,28 +210,9 @@ impl Finisher<'_> {
         })
     }
 
-    fn headline(&self, means: Means) -> Headline {
-        let setup = self.setup();
-        let gpus = f64::from(setup.gpus());
-        let Means { ttft, tpot, e2e, requests_per_s, output_per_s, total_per_s, .. } = means;
-        let Means { sustained, running, waiting, power, .. } = means;
-        Headline {
-            ttft,
-            tpot,
-            e2e,
-            requests_per_s,
-            output_per_s,
-            total_per_s,
-            output_per_s_per_gpu: output_per_s / gpus,
-            sustained_output_per_s: sustained,
-            output_per_s_per_user: tpot.map(|tpot| 1.0 / tpot.0),
-            running,
-            waiting,
-            power,
-            dollars_per_million: setup
-                .dollars_per_hour()
-                .and_then(|dollars| Dollars(dollars).per_million(sustained)),
-        }
+    /// Cost at a rate of output tokens; `None` without a price.
+    fn dollars_per_million(&self, output_per_s: f64) -> Option<Dollars> {
+        Dollars(self.setup().dollars_per_hour()?).per_million(output_per_s)
     }
 }
 

@@ -288,7 +288,9 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         }
     }
     let fits_in = |weights: Dtype| {
-        let narrower = setup.gpu.supports(weights) && weights.bytes() < setup.weights.bytes();
+        let Setup { gpu, engine, model, .. } = setup;
+        let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
+        let narrower = supported && weights.bytes() < setup.weights.bytes();
         let trial =
             || with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
         Ok(narrower && fits(&trial())?)

@@ -205,7 +205,7 @@ pub struct Headline {
     pub output_per_s_per_user: Option<f64>,
     /// Requests in prefill or decode, per replica, averaged over the run.
     pub running: f64,
-    /// Requests queueing for a slot, likewise.
+    /// Requests queueing for a slot, per replica, averaged over the run.
     pub waiting: f64,
     pub dollars_per_million: Option<Dollars>,
     /// Absent if the GPU's power is unknown.

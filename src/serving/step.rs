@@ -1,5 +1,9 @@
 //! One engine step: planned as counted calls, finished as times.
 
+mod images;
+#[cfg(test)]
+mod tests;
+
 use crate::config::catalog::physics;
 use crate::config::kernels::{KernelName, LatentKernel};
 use crate::config::model::Attention;
@@ -16,8 +20,8 @@ use super::sim::Spent;
 /// How a planned call is timed.
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
-    /// By the answer with this index, or by its bytes if no model covers it.
-    Learned(usize),
+    /// By the answer at this place, or by its bytes if no model covers it.
+    Learned { ideal: Ideal, place: usize },
     /// Already timed: collectives, which have no efficiency.
     Timed(KernelTime),
 }
@@ -27,7 +31,6 @@ enum Timing {
 pub struct PlannedCall {
     pub call: Call,
     pub count: Count,
-    ideal: Option<Ideal>,
     timing: Timing,
 }
 
@@ -194,14 +197,14 @@ impl PlannedCall {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup)?;
-            return Ok(Self { call, count: Count::default(), ideal: None, timing: Timing::Timed(timed) });
+            return Ok(Self { call, count: Count::default(), timing: Timing::Timed(timed) });
         }
         let count = call.op.count(gpu)?;
         let ideal = Ideal::of(&count, gpu)?;
         // A figure that only the time lacks is missing now, not when the step is finished.
         unlearned(&call.op, &count, &ideal, setup)?;
         let place = rows.ask(&call.op, count.stored, setup)?;
-        Ok(Self { call, count, ideal: Some(ideal), timing: Timing::Learned(place) })
+        Ok(Self { call, count, timing: Timing::Learned { ideal, place } })
     }
 
     /// The same call on another setup, with its engine's kernel.
@@ -226,30 +229,33 @@ impl PlannedCall {
         }
     }
 
-    /// Energy of a launch beyond idle power: zero without the GPU's power model, and for links, whose share is
-    /// unknown.
+    /// `None` for links: their power is unknown, and no cap slows them.
+    fn ideal(&self) -> Option<&Ideal> {
+        match &self.timing {
+            Timing::Learned { ideal, .. } => Some(ideal),
+            Timing::Timed(_) => None,
+        }
+    }
+
+    /// Energy of a launch beyond idle power: zero without the GPU's power model, and for links.
     fn joules(&self, draw: Option<&PowerModel>, time: Seconds) -> Joules {
-        let both = draw.zip(self.ideal.as_ref());
+        let both = draw.zip(self.ideal());
         both.map_or(Joules::ZERO, |(draw, ideal)| draw.launch(ideal, self.call.op.family(), time))
     }
 
     /// `None` if `efficiencies` does not answer it.
     pub fn time(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<KernelTime> {
         let time = self.uncapped(setup, efficiencies)?;
-        // `check` refuses a cap where a figure of the power model is missing; links have no ideal and no cap.
-        let capped =
-            setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal.as_ref()?)));
+        // `check` refuses a cap where a figure of the power model is missing.
+        let capped = setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal()?)));
         Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
     }
 
     /// The time, with a power cap affecting only the clock.
     fn uncapped(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<KernelTime> {
-        let ideal = match (&self.ideal, &self.timing) {
-            (Some(ideal), _) => ideal,
-            (None, Timing::Timed(timed)) => {
-                return Some(timed.of_basis(efficiencies == &Efficiencies::Roofline));
-            }
-            (None, _) => return None,
+        let (ideal, place) = match &self.timing {
+            Timing::Timed(timed) => return Some(timed.of_basis(efficiencies == &Efficiencies::Roofline)),
+            Timing::Learned { ideal, place } => (ideal, *place),
         };
         let Efficiencies::Learned(learned) = efficiencies else {
             return Some(KernelTime::roofline(&self.count, ideal));
@@ -260,12 +266,11 @@ impl PlannedCall {
                 ..KernelTime::roofline(&self.count, ideal)
             });
         }
-        let Timing::Learned(place) = self.timing else { return None };
         let call = learned.calls.get(place)?;
         match call.answer {
             Some(answer) => {
-                // The sustained clock behind the efficiencies over the requested one. Without the former the call
-                // would have no vector, and no answer.
+                // The sustained clock behind the efficiencies over the requested one. Without a sustained clock the
+                // call would have no vector, and no answer.
                 let adjusted = (setup.gpu.sustained_clock.0? / setup.sustained, call.in_service);
                 let seen = call.seen && !self.unmeasured(setup);
                 Some(KernelTime::learned(&self.count, ideal, answer, adjusted, seen))
@@ -306,7 +311,3 @@ fn collective_time(collective: &Collective, setup: &Setup) -> Result<KernelTime,
         outside: false,
     })
 }
-
-mod images;
-#[cfg(test)]
-mod tests;

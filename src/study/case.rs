@@ -133,8 +133,8 @@ impl Case {
         self.report().and_then(|report| report.run.as_ref()).is_some_and(|run| run.saturation.is_some())
     }
 
-    /// Whether it keeps up with the load and meets the limits, in words, with the probability of the latter; a dash without
-    /// limits or answer.
+    /// Whether it keeps up with the load and meets the limits, in words, with the probability of meeting them; a dash
+    /// without limits or answer.
     pub fn meets(&self) -> String {
         if self.is_overloaded() {
             return "No: overloaded".into();

@@ -8,7 +8,7 @@ use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit};
 use crate::calibration::Factors;
 use crate::config::link::Link;
-use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, catalog, check};
+use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, Setup, catalog, check};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::study::words;
@@ -17,85 +17,123 @@ use crate::units::{Order, chance, count, fixed, percent};
 /// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let base = &link.scenario;
-    let mut cases = Vec::new();
-    let mut add = |name: String, change: &dyn Fn(&mut Scenario)| cases.push(Case::edited(name, base, change));
-    for tp in degrees(base) {
-        add(edit::layout(base, tp), &|scenario| edit::tp(scenario, tp));
-    }
-    let stage = base.parallel.gpus_per_stage();
-    for (name, ep) in [("EP-sharded experts", stage), ("TP-sharded experts", 1)] {
-        if stage > 1 && base.parallel.ep != ep {
-            add(format!("{name} (EP {ep})"), &|scenario| scenario.parallel.ep = ep);
-        }
-    }
-    let now = base.weights_format().map_or(f64::INFINITY, Dtype::bytes);
-    for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
-        add(format!("Weights in {}", dtype.name()), &|scenario| scenario.weights = Some(dtype));
-        // The most common use of smaller weights: the same on fewer GPUs.
-        if base.parallel.tp > 1 && base.parallel.tp.is_multiple_of(2) {
-            let half = base.parallel.tp / 2;
-            add(format!("{} with weights in {}", edit::layout(base, half), dtype.name()), &|scenario| {
-                scenario.weights = Some(dtype);
-                edit::tp(scenario, half);
-            });
-        }
-    }
-    if base.kv.bytes() > Dtype::Fp8.bytes() {
-        add("KV cache in FP8".into(), &|scenario| scenario.kv = Dtype::Fp8);
-    }
+    let mut changes = Changes { base, cases: Vec::new() };
+    changes.add_shards();
+    changes.add_formats();
     for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        add(engine.name.clone(), &|scenario| edit::engine(scenario, engine));
+        changes.add(engine.name.clone(), |scenario| edit::engine(scenario, engine));
     }
-    if stage > 1 && base.has_experts() {
-        let (name, tp, dp) = match base.parallel.dp {
-            1 => (format!("Attention DP {stage}"), 1, stage),
-            _ => (format!("TP {stage}, DP 1"), stage, 1),
-        };
-        add(name, &|scenario| (scenario.parallel.tp, scenario.parallel.dp) = (tp, dp));
-    }
+    changes.add_attention_dp();
     if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
+        changes.add_settings(&setup);
+    }
+    changes.add_loads();
+    for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
+        changes.add(gpu.name.clone(), |scenario| scenario.put_on(&gpu.id));
+    }
+    changes.cases
+}
+
+/// Cases that change `base` in one respect.
+struct Changes<'a> {
+    base: &'a Scenario,
+    cases: Vec<Case>,
+}
+
+impl Changes<'_> {
+    fn add(&mut self, name: impl Into<String>, change: impl FnOnce(&mut Scenario)) {
+        self.cases.push(Case::edited(name, self.base, change));
+    }
+
+    /// Other degrees of TP, and experts sharded the other way.
+    fn add_shards(&mut self) {
+        for tp in degrees(self.base) {
+            self.add(edit::layout(self.base, tp), |scenario| edit::tp(scenario, tp));
+        }
+        let stage = self.base.parallel.gpus_per_stage();
+        for (name, ep) in [("EP-sharded experts", stage), ("TP-sharded experts", 1)] {
+            if stage > 1 && self.base.parallel.ep != ep {
+                self.add(format!("{name} (EP {ep})"), |scenario| scenario.parallel.ep = ep);
+            }
+        }
+    }
+
+    /// Smaller weights and KV cache.
+    fn add_formats(&mut self) {
+        let (now, tp) =
+            (self.base.weights_format().map_or(f64::INFINITY, Dtype::bytes), self.base.parallel.tp);
+        for dtype in Dtype::ALL.iter().copied().filter(|dtype| dtype.bytes() < now) {
+            self.add(format!("Weights in {}", dtype.name()), |scenario| scenario.weights = Some(dtype));
+            // The most common use of smaller weights: the same on fewer GPUs.
+            if tp > 1 && tp.is_multiple_of(2) {
+                let half = tp / 2;
+                let layout = edit::layout(self.base, half);
+                self.add(format!("{layout} with weights in {}", dtype.name()), |scenario| {
+                    scenario.weights = Some(dtype);
+                    edit::tp(scenario, half);
+                });
+            }
+        }
+        if self.base.kv.bytes() > Dtype::Fp8.bytes() {
+            self.add("KV cache in FP8", |scenario| scenario.kv = Dtype::Fp8);
+        }
+    }
+
+    /// Attention of a mixture of experts data-parallel instead of sharded, or the other way round.
+    fn add_attention_dp(&mut self) {
+        let stage = self.base.parallel.gpus_per_stage();
+        if stage > 1 && self.base.has_experts() {
+            let (name, tp, dp) = match self.base.parallel.dp {
+                1 => (format!("Attention DP {stage}"), 1, stage),
+                _ => (format!("TP {stage}, DP 1"), stage, 1),
+            };
+            self.add(name, |scenario| (scenario.parallel.tp, scenario.parallel.dp) = (tp, dp));
+        }
+    }
+
+    /// Settings of the server, whose `setup` has no separate prefill workers.
+    fn add_settings(&mut self, setup: &Setup) {
         for budget in [setup.token_budget / 2, setup.token_budget.saturating_mul(2)] {
-            add(format!("Token budget {}", count(f64::from(budget))), &|scenario| {
+            self.add(format!("Token budget {}", count(f64::from(budget))), |scenario| {
                 scenario.overrides.token_budget = Some(budget);
             });
         }
+        let base = self.base;
         // The same GPUs, if there are replicas to spare.
         let [workers, replicas] = match base.replicas {
             1 => [1, 1],
             all => [all / 2, all - all / 2],
         };
-        add(format!("Disaggregated: {workers} prefill, {replicas} decode"), &|scenario| {
+        self.add(format!("Disaggregated: {workers} prefill, {replicas} decode"), |scenario| {
             scenario.replicas = replicas;
             scenario.prefill = Prefill { workers, parallel: base.parallel, ..Prefill::default() };
         });
         if setup.keeps_histories() && setup.host_gib() == 0.0 && setup.gpu.host_bandwidth().is_ok() {
-            add("256 GiB host cache per GPU".into(), &|scenario| {
-                scenario.workload.turns.host_gib = 256.0;
-            });
+            self.add("256 GiB host cache per GPU", |scenario| scenario.workload.turns.host_gib = 256.0);
         }
         // The cost of drafting is known only for models with a layer that drafts.
         if setup.model.mtp.is_some() && base.workload.drafts == Drafts::default() {
-            add("2 draft tokens a step, if 1 is accepted".into(), &|scenario| {
+            self.add("2 draft tokens a step, if 1 is accepted", |scenario| {
                 scenario.workload.drafts = Drafts { drafted: 2, accepted: 1.0 };
             });
         }
     }
-    if base.workload.cached_share < 0.5 {
-        add("Half of each prompt cached".into(), &|scenario| scenario.workload.cached_share = 0.5);
+
+    /// Less work, and more replicas for it.
+    fn add_loads(&mut self) {
+        if self.base.workload.cached_share < 0.5 {
+            self.add("Half of each prompt cached", |scenario| scenario.workload.cached_share = 0.5);
+        }
+        if let Some((name, load)) = half(self.base.workload.load) {
+            self.add(name, |scenario| scenario.workload.load = load);
+        }
+        // A few more, up to several times as many.
+        let now = self.base.replicas;
+        let more = [1, 2, now, now.saturating_mul(3)].map(|by| now.saturating_add(by));
+        for replicas in more.into_iter().collect::<BTreeSet<_>>() {
+            self.add(format!("{replicas} replicas"), |scenario| scenario.replicas = replicas);
+        }
     }
-    if let Some((name, load)) = half(base.workload.load) {
-        add(name, &|scenario| scenario.workload.load = load);
-    }
-    // A few more, up to several times as many.
-    let more =
-        [1, 2, base.replicas, base.replicas.saturating_mul(3)].map(|by| base.replicas.saturating_add(by));
-    for replicas in more.into_iter().collect::<BTreeSet<_>>() {
-        add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
-    }
-    for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
-        add(gpu.name.clone(), &|scenario| scenario.put_on(&gpu.id));
-    }
-    cases
 }
 
 /// Half and double the TP degree, and more within one node: a model may not fit even on twice the GPUs.

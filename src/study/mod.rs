@@ -160,7 +160,7 @@ pub struct Study {
     /// The configuration on the form first, if anything is predicted.
     cases: Vec<Case>,
     done: usize,
-    /// Whether a trace is replayed instead of the form's load; studies know only the latter.
+    /// Whether a trace is replayed. Studies know only the form's load.
     traced: bool,
     /// Errors against measurements, if the report was loaded.
     accuracy: Option<Rc<Accuracy>>,

@@ -26,7 +26,7 @@ pub fn doubt(probability: f64) -> Option<&'static str> {
     }
 }
 
-/// The same before what it is the probability of: `52 % likely`.
+/// A probability before what it is of: `52 % likely`.
 pub fn confidence(probability: f64) -> String {
     format!("{} likely", chance(probability))
 }

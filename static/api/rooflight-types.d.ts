@@ -478,7 +478,7 @@ export type Headline = {
   output_per_s_per_user: number | null;
   /** Requests in prefill or decode, per replica, averaged over the run. */
   running: number;
-  /** Requests queueing for a slot, likewise. */
+  /** Requests queueing for a slot, per replica, averaged over the run. */
   waiting: number;
   dollars_per_million: Dollars | null;
   /** Absent if the GPU's power is unknown. */
@@ -796,7 +796,7 @@ export type Plan = {
   gpus: number;
   /** Only the decode replicas, if there are prefill workers. */
   replicas: number;
-  /** For all GPUs, if their price is known; the next five likewise. */
+  /** For all GPUs. All figures in dollars are absent if no price is known. */
   dollars_per_hour: number | null;
   /** Basis of the price: on demand or reserved with the catalog's source, given, or own hardware. */
   price_from: string | null;

@@ -2,15 +2,6 @@
 //!
 //! Each expectation is the arithmetic itself, from the sizes in the model's published `config.json`.
 
-use rooflight::config::catalog::catalog;
-use rooflight::config::model::Class;
-use rooflight::config::{
-    Drafts, Dtype, Lengths, Load, Model, ModelChoice, Parallelism, Scenario, Workload, check,
-};
-use rooflight::efficiency::Efficiencies;
-use rooflight::serving::report::Memory;
-use rooflight::serving::{finish, plan};
-
 mod caches;
 mod compressed;
 mod drafts;
@@ -19,6 +10,15 @@ mod states;
 mod sums;
 mod support;
 mod weights;
+
+use rooflight::config::catalog::catalog;
+use rooflight::config::model::Class;
+use rooflight::config::{
+    Drafts, Dtype, Lengths, Load, Model, ModelChoice, Parallelism, Scenario, Workload, check,
+};
+use rooflight::efficiency::Efficiencies;
+use rooflight::serving::report::Memory;
+use rooflight::serving::{finish, plan};
 
 const BF16: f64 = 2.0;
 const FP8: f64 = 1.0;

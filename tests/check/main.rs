@@ -167,6 +167,32 @@ fn kv_heads_are_cut_or_copied() {
 }
 
 #[test]
+fn formats_follow_the_engine() {
+    let refused = |gpu: &str, id: &str| {
+        refusal(Field::Weights, |scenario| {
+            (scenario.engine, scenario.gpu, scenario.model) = ("trtllm".into(), gpu.into(), model(id));
+            scenario.weights = Some(Dtype::Int4);
+            scenario.parallel = Parallelism { tp: 8, pp: 1, dp: 1, ep: 1 };
+        })
+    };
+    let text = refused("rtx-pro-6000-server", "qwen3-32b");
+    assert!(
+        text.starts_with("TensorRT-LLM does not support weight-only INT4 weights of Qwen/Qwen3-32B on"),
+        "{text}"
+    );
+    assert!(text.ends_with("choose bf16, fp8, fp8_block, nvfp4, int8 or w8a8, or another engine"), "{text}");
+    // Of experts on any GPU, of dense models on the others.
+    assert!(refused("h100-sxm", "deepseek-r1").contains("does not support weight-only INT4"));
+    for gpu in ["h100-sxm", "b200"] {
+        let (setup, issues) = checked(|scenario| {
+            (scenario.engine, scenario.gpu, scenario.weights) =
+                ("trtllm".into(), gpu.into(), Some(Dtype::Int4));
+        });
+        assert!(setup.is_some(), "{issues:?}");
+    }
+}
+
+#[test]
 fn formats_follow_the_gpu() {
     let text = refusal(Field::Weights, |scenario| {
         scenario.gpu = "a100-sxm-80gb".into();

@@ -1,13 +1,13 @@
 //! The import of `config.json` against wrong, odd and damaged files.
 
-use rooflight::config::model::import::import;
-use rooflight::config::{Issue, Model};
-use serde_json::Value;
-
 mod architectures;
 mod damage;
 mod formats;
 mod wrong;
+
+use rooflight::config::model::import::import;
+use rooflight::config::{Issue, Model};
+use serde_json::Value;
 
 /// Qwen3-8B, as published.
 const QWEN3: &str = r#"{

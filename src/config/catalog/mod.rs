@@ -125,7 +125,7 @@ pub(crate) mod numbers {
     include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
 }
 
-/// Measured times of collectives. Separate, like the next one, because the page does not need them.
+/// Measured times of collectives. In a file of their own because the page does not need them.
 pub fn collectives() -> &'static CollectiveCatalog {
     static COLLECTIVES: LazyLock<CollectiveCatalog> =
         LazyLock::new(|| sound(shipped!("collectives.json", concat!(env!("OUT_DIR"), "/collectives.json"))));

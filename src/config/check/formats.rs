@@ -1,8 +1,8 @@
-//! Whether the GPU supports the number formats, and whether this release has kernels for them.
+//! Whether the GPU and the engine support the number formats, and whether this release has kernels for them.
 
 use crate::config::catalog::numbers::formats::constants;
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
+use crate::config::{Arch, Dtype, Engine, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
 
 /// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
 const DENSE: [Dtype; 7] =
@@ -18,19 +18,27 @@ pub fn of_weights(model: &Model) -> &'static [Dtype] {
 /// KV cache formats with a learned kernel model.
 pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
 
-pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, issues: &mut Vec<Issue>) {
+pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<&Engine>, issues: &mut Vec<Issue>) {
     let known = of_weights(model);
-    let why = match multiplies(gpu, dtype) {
-        _ if !known.contains(&dtype) => {
-            format!("there are no kernels for {} weights of {}", name(dtype), model.name)
-        }
-        Err(missing) => missing.to_string(),
-        Ok(()) => return,
+    let unsupported = |dtype| {
+        engine.filter(|engine: &&Engine| !engine.supports(dtype, model, gpu.arch)).map(|engine| &engine.name)
     };
-    let able: Vec<Dtype> = known.iter().copied().filter(|dtype| multiplies(gpu, *dtype).is_ok()).collect();
+    let (why, instead) = match (multiplies(gpu, dtype), unsupported(dtype)) {
+        _ if !known.contains(&dtype) => {
+            (format!("there are no kernels for {} weights of {}", name(dtype), model.name), "")
+        }
+        (Err(missing), _) => (missing.to_string(), ""),
+        (Ok(()), Some(engine)) => {
+            let what = format!("{} weights of {} on {}", name(dtype), model.name, gpu.name);
+            (format!("{engine} does not support {what}"), ", or another engine")
+        }
+        (Ok(()), None) => return,
+    };
+    let able = |dtype: &Dtype| multiplies(gpu, *dtype).is_ok() && unsupported(*dtype).is_none();
+    let able: Vec<Dtype> = known.iter().copied().filter(able).collect();
     let text = match able.is_empty() {
         true => why,
-        false => format!("{why}; on this GPU {}", list(&able)),
+        false => format!("{why}; on this GPU {}{instead}", list(&able)),
     };
     issues.push(Issue::error(Field::Weights, text));
 }

@@ -52,21 +52,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let weights = scenario.weights.or(model.map(|model| model.weights));
     if let Some(gpu) = gpu {
         missing_gpu_figures(gpu, issues);
-        if !catalog.is_served(gpu) {
-            let text = format!("no engine has known kernels for {}: choose another GPU", gpu.name);
-            issues.push(Issue::error(Field::Gpu, text));
+        if !is_served(gpu, catalog, issues) {
             return None;
-        }
-        if !gpu.arch.is_nvidia() {
-            let (measured, others) = match gpu.arch.is_amd() {
-                true => ("tuned GEMMs and some of aiter's experts", "attention, norms and other experts"),
-                false => ("GEMMs and attention", "norms and experts"),
-            };
-            let text = format!(
-                "on {}'s architecture only {measured} were measured: {others} are extrapolated from NVIDIA's kernels",
-                gpu.name
-            );
-            issues.push(Issue::warning(Field::Gpu, text));
         }
         formats::kv(kv, gpu, issues);
         // With prefill workers, those keep the histories.
@@ -77,7 +64,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             parallel::links(gpu, parallel, issues);
         }
         if let (Some(weights), Some(model)) = (weights, model) {
-            formats::weights(weights, model, gpu, issues);
+            formats::weights(weights, model, gpu, engine, issues);
         }
     }
     if let Some(model) = model {
@@ -143,6 +130,27 @@ pub fn divides(model: &Model, parallel: Parallelism) -> bool {
     let mut issues = Vec::new();
     parallel::fits_model(model, parallel, &mut issues);
     issues.is_empty()
+}
+
+/// Whether some engine has kernels for this GPU; says which of them were measured on its architecture, if not all.
+fn is_served(gpu: &Gpu, catalog: &Catalog, issues: &mut Vec<Issue>) -> bool {
+    if !catalog.is_served(gpu) {
+        let text = format!("no engine has known kernels for {}: choose another GPU", gpu.name);
+        issues.push(Issue::error(Field::Gpu, text));
+        return false;
+    }
+    if !gpu.arch.is_nvidia() {
+        let (measured, others) = match gpu.arch.is_amd() {
+            true => ("tuned GEMMs and some of aiter's experts", "attention, norms and other experts"),
+            false => ("GEMMs and attention", "norms and experts"),
+        };
+        let text = format!(
+            "on {}'s architecture only {measured} were measured: {others} are extrapolated from NVIDIA's kernels",
+            gpu.name
+        );
+        issues.push(Issue::warning(Field::Gpu, text));
+    }
+    true
 }
 
 /// Reports missing figures without which no kernel can be timed on this GPU.

@@ -45,12 +45,12 @@ fn numbers(scenario: &mut Scenario, chosen: &str) -> Vec<String> {
     texts
 }
 
-/// Formats without kernels for the model or the GPU.
+/// Formats that the GPU or the engine does not support, or without kernels for the model.
 fn formats(scenario: &mut Scenario) -> Vec<String> {
     let (mut texts, mut found) = (Vec::new(), Vec::new());
     let Some(gpu) = catalog().gpu(&scenario.gpu) else { return texts };
     if let (Some(weights), Some(model)) = (scenario.weights, scenario.model.record()) {
-        check_weights(weights, model, gpu, &mut found);
+        check_weights(weights, model, gpu, catalog().engine(&scenario.engine), &mut found);
         if let Some(issue) = found.pop() {
             texts.push(format!("Weights were reset to the published format: {}", issue.text));
             scenario.weights = None;

@@ -133,6 +133,21 @@ pub struct GemmSource {
     pub measured_as: Caller,
 }
 
+/// Formats of weights that an engine does not support.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnsupportedWeights {
+    pub weights: Vec<Dtype>,
+    /// Architectures this holds for; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archs: Vec<Arch>,
+    /// Models without experts are served.
+    #[serde(default)]
+    pub experts_only: bool,
+    /// Id of a source.
+    pub source: String,
+}
+
 fn applies(archs: &[Arch], arch: Arch) -> bool {
     archs.is_empty() || archs.contains(&arch)
 }
@@ -173,6 +188,16 @@ impl Engine {
     pub fn gemm(&self, weights: Dtype, arch: Arch) -> Option<GemmKernel> {
         let holds = |choice: &&GemmChoice| choice.weights.contains(&weights) && applies(&choice.archs, arch);
         self.gemms.iter().find(holds).map(|choice| choice.kernel)
+    }
+
+    /// Whether it serves `model` with weights in this format on `arch`.
+    pub fn supports(&self, weights: Dtype, model: &Model, arch: Arch) -> bool {
+        let holds = |one: &UnsupportedWeights| {
+            one.weights.contains(&weights)
+                && applies(&one.archs, arch)
+                && (model.has_experts() || !one.experts_only)
+        };
+        !self.unsupported.iter().any(holds)
     }
 
     /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as one of

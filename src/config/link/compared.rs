@@ -39,7 +39,7 @@ pub fn read(text: &str) -> Result<Vec<Scenario>, String> {
     decode(text, MOST_COMPARED)
 }
 
-/// Those that were measured. Fails likewise, and on a run without a measurement.
+/// Those that were measured. Fails at the first part that cannot be read, and on a run without a measurement.
 pub fn read_runs(text: &str) -> Result<Vec<Scenario>, String> {
     let runs = decode(text, MOST_RUNS)?;
     match runs.iter().position(|run| run.measured.is_empty()) {

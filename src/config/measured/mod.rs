@@ -16,9 +16,11 @@ use crate::units::decimal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Metric {
-    /// Milliseconds, like the next two.
+    /// Milliseconds.
     Ttft,
+    /// Milliseconds.
     Tpot,
+    /// Milliseconds.
     E2e,
     /// Output tokens per second of the whole system.
     #[strum(serialize = "throughput")]

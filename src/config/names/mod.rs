@@ -4,7 +4,6 @@
 //! known not to change shapes are dropped; the rest has to match a catalog model, or a name known to have its
 //! shapes. A single unknown word is refused: silently using a model of another size would be worse.
 
-use crate::units::Order;
 mod apply;
 mod engines;
 mod gpus;
@@ -21,6 +20,7 @@ use std::sync::LazyLock;
 use super::catalog::catalog;
 use super::issue::excerpt;
 use super::{Dtype, Field, Issue, Model};
+use crate::units::Order;
 use rules::{Alias, rules};
 use words::Name;
 

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::Visitor;
-use super::visit::visit;
+use super::siblings::{Tie, point};
+use super::visit::{RowSource, visit_siblings};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
 use crate::kernels::{Gemm, Op};
@@ -21,7 +22,10 @@ struct GemmRow<'t> {
 
 /// Visits the rows of one table of GEMMs.
 pub(super) fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    visit(table.rows(), visitor, |mut run, GemmRow { dtype, m, n, k }| {
+    let shared = |run: &RowSource<'_>, row: &GemmRow<'_>| {
+        point((run.source, run.engine, &run.kernel, row.dtype, row.m, row.n, row.k))
+    };
+    visit_siblings(table, visitor, Tie::All, shared, |mut run, GemmRow { dtype, m, n, k }| {
         let weights = weights(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         if run.engine.is_empty() && DEEP_GEMM.contains(&&*run.kernel) {
             run.engine = "sglang";

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::Visitor;
 use super::attention::past;
-use super::siblings::point;
+use super::siblings::{Tie, point};
 use super::visit::{RowSource, visit, visit_siblings};
 use crate::config::model::{Attention, Mla};
 use crate::config::{Dtype, Model, catalog};
@@ -128,7 +128,7 @@ pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_
         let hidden = MODELS.get(row.model).map(|(_, hidden)| hidden);
         point((run.engine, &run.kernel, formats, sizes, row.kv_len, row.past_kv, row.step, hidden))
     };
-    visit_siblings(table, visitor, shared, |run, row| {
+    visit_siblings(table, visitor, Tie::Faster, shared, |run, row| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype].map(Dtype::from_id);
         let [Some(math), Some(kv), Some(weights)] = formats else {
             return Err(format!("a block in {} over {}", row.gemm_dtype, row.kv_dtype));

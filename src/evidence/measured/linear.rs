@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::siblings::point;
+use super::siblings::{Tie, point};
 use super::visit::{RowSource, visit_siblings};
 use super::{Skipped, Visitor};
 use crate::config::Dtype;
@@ -99,7 +99,7 @@ fn visit_calls<'t, R: Deserialize<'t>>(
         let op = read(&mut run, row).map(|op| (op.point().shape, op.point().size));
         point((run.engine, &run.kernel, op))
     };
-    visit_siblings(table, visitor, shared, |mut run, row| {
+    visit_siblings(table, visitor, Tie::Faster, shared, |mut run, row| {
         let op = read(&mut run, &row)?;
         Ok((Dtype::Bf16, op, run))
     })

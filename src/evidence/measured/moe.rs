@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Visitor;
 use super::gate::through_gate;
-use super::siblings::point;
+use super::siblings::{Tie, point};
 use super::visit::{RowSource, visit, visit_siblings};
 use crate::config::model::{self, Ffn, Model};
 use crate::config::{Dtype, catalog};
@@ -40,7 +40,7 @@ pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(
     let ungated = ungated();
     let deepseek_v3 = routed().find(|(_, model, _)| model.id == "deepseek-v3").map(|(shape, ..)| shape);
     let mut loads: HashMap<(Pool, &str, bool), ExpertLoad> = HashMap::new();
-    visit_siblings(table, visitor, shared, |run, row| {
+    visit_siblings(table, visitor, Tie::Faster, shared, |run, row| {
         let MoeRow { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = row;
         let weights = weights(dtype).ok_or_else(|| format!("experts in {dtype}"))?;
         let routing = routing(distribution).ok_or_else(|| format!("tokens routed by {distribution}"))?;

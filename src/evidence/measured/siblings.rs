@@ -1,9 +1,9 @@
 //! Rows that sibling GPUs contradict. Siblings are GPUs of one architecture whose records hardly differ.
 //!
-//! Some tables of whole blocks were measured on hosts of different speed, or with and without fused kernels, and the
-//! rows do not say so. If the same call was measured on several siblings, the time that most of them support counts (of
-//! two equally large groups the faster, because a slow host only adds time). Rows that differ from it by more than the
-//! records explain are suspect and never used for training.
+//! Some tables of whole blocks were measured on hosts of different speed, or with and without fused kernels, and some
+//! GEMMs on a GPU that was slower than usual; the rows do not say so. If the same call was measured on several siblings,
+//! the time that most of them support counts. Rows that differ from it by more than the records explain are suspect and
+//! never used for training.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,13 +20,27 @@ pub(super) fn point(call: impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// Which time counts if no more than half of the siblings support any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tie {
+    /// The faster: a slow host only adds time.
+    Faster,
+    /// All: GEMMs are replayed without the host, and siblings may differ in their kernels.
+    All,
+}
+
 /// The shortest time of each call on each GPU.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Siblings {
     calls: HashMap<(u64, Arch), Vec<(&'static Gpu, f64)>>,
+    tie: Tie,
 }
 
 impl Siblings {
+    pub fn new(tie: Tie) -> Self {
+        Self { calls: HashMap::new(), tie }
+    }
+
     /// Takes one measured time into account; GPUs without a record have no siblings.
     pub fn add(&mut self, point: u64, gpu: &str, micros: f64) {
         let Some(gpu) = catalog().gpu(gpu) else { return };
@@ -43,7 +57,8 @@ impl Siblings {
         let Some(times) = self.calls.get(&(point, gpu.arch)) else { return true };
         let support = |of: (&Gpu, f64)| times.iter().filter(|other| explain(of, **other)).count();
         let common = times.iter().max_by(|a, b| support(**a).cmp(&support(**b)).then(b.1.total_cmp(&a.1)));
-        common.is_none_or(|common| explain((gpu, micros), *common))
+        let counts = |common: &&(&Gpu, f64)| self.tie == Tie::Faster || 2 * support(**common) > times.len();
+        common.filter(counts).is_none_or(|common| explain((gpu, micros), *common))
     }
 }
 
@@ -65,8 +80,8 @@ fn advantage(fast: &Gpu, slow: &Gpu) -> f64 {
 mod tests {
     use super::*;
 
-    fn four(times: [f64; 4]) -> Siblings {
-        let mut siblings = Siblings::default();
+    fn four(times: [f64; 4], tie: Tie) -> Siblings {
+        let mut siblings = Siblings::new(tie);
         for (gpu, micros) in ["b200", "b300", "gb200", "gb300"].into_iter().zip(times) {
             siblings.add(1, gpu, micros);
         }
@@ -75,21 +90,25 @@ mod tests {
 
     #[test]
     fn the_odd_one_out_is_suspect() {
-        let siblings = four([60.0, 100.0, 102.0, 99.0]);
-        assert!(!siblings.agree(1, "b200", 60.0));
-        assert!(siblings.agree(1, "gb300", 99.0));
+        for tie in [Tie::Faster, Tie::All] {
+            let siblings = four([60.0, 100.0, 102.0, 99.0], tie);
+            assert!(!siblings.agree(1, "b200", 60.0));
+            assert!(siblings.agree(1, "gb300", 99.0));
+        }
     }
 
     #[test]
-    fn of_two_camps_the_faster_stands() {
-        let siblings = four([400.0, 410.0, 800.0, 790.0]);
+    fn of_two_camps_the_faster_stands_or_both() {
+        let times = [400.0, 410.0, 800.0, 790.0];
+        let siblings = four(times, Tie::Faster);
         assert!(siblings.agree(1, "b200", 400.0) && siblings.agree(1, "b300", 410.0));
         assert!(!siblings.agree(1, "gb200", 800.0));
+        assert!(four(times, Tie::All).agree(1, "gb200", 800.0));
     }
 
     #[test]
     fn records_explain_their_share() {
-        let mut siblings = Siblings::default();
+        let mut siblings = Siblings::new(Tie::Faster);
         siblings.add(1, "h100-sxm", 190.0);
         siblings.add(1, "h200-sxm", 100.0);
         // 4.8 against 3.35 TB/s and the tolerance: a factor of 1.93.
@@ -103,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_gpu_alone_is_believed() {
-        let mut siblings = Siblings::default();
+        let mut siblings = Siblings::new(Tie::Faster);
         siblings.add(1, "l40s", 5.0);
         assert!(siblings.agree(1, "l40s", 5.0) && siblings.agree(9, "l40s", 5.0));
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::siblings::Siblings;
+use super::siblings::{Siblings, Tie};
 use super::{MeasuredCall, REFERENCE_SOURCE, Skipped, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
@@ -53,10 +53,11 @@ pub(super) fn visit<'t, R: Deserialize<'t>>(
 pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
+    tie: Tie,
     point: impl Fn(&RowSource<'t>, &R) -> u64,
     mut call: impl FnMut(RowSource<'t>, R) -> ReadCall<'t>,
 ) -> Result<(), TableError> {
-    let mut siblings = Siblings::default();
+    let mut siblings = Siblings::new(tie);
     for row in table.rows() {
         let (run, own) = row?;
         siblings.add(point(&run, &own), run.gpu, run.latency_us);

@@ -134,7 +134,7 @@ impl Runner {
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
-        let posterior = calibration.posterior(&point, &self.own, |_| true);
+        let posterior = calibration.posterior(&point, self.own.iter(), |_| true);
         let without_own = match self.own.is_empty() {
             true => None,
             false => Some(run(calibration.posterior(&point, &[], |_| true).factors(), false)?),
@@ -194,7 +194,7 @@ impl Runner {
         let physics = RunOptions { factors: Factors::NONE, in_brief: true, steps: &steps };
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, physics.outcome.in_flight());
-        at(calibration.posterior(&point, &self.own, |_| true).factors())
+        at(calibration.posterior(&point, self.own.iter(), |_| true).factors())
     }
 }
 

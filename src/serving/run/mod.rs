@@ -187,7 +187,7 @@ impl Runner {
         Ok(self.shown(self.corrected(&self.setup, load, false)?, load, self.setup.replicas))
     }
 
-    /// The same without what only a run that is shown needs.
+    /// [`Self::run`] without what only a run that is shown needs.
     fn in_brief_under(&self, load: Load) -> Result<Run, Issue> {
         Ok(self.within_capacity(self.corrected(&self.setup, load, true)?, load, self.setup.replicas))
     }
@@ -321,7 +321,7 @@ fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
     (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
 }
 
-/// The same, with how they start.
+/// The arrivals of the replica with most clients, and how many such replicas all clients make.
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
     let (of_replica, replicas) = clients_of_one(setup, clients);
     let seconds = match setup.workload.start {

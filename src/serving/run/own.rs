@@ -305,7 +305,7 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, KnownRun)]) -> Vec<(u
     let mut found = Vec::new();
     for (index, (number, one)) in known.iter_mut().enumerate() {
         let others = all[..index].iter().chain(&all[index + 1..]);
-        let posterior = calibration.posterior_among(&one.point, others);
+        let posterior = calibration.posterior(&one.point, others, |_| true);
         for observation in &mut one.observed {
             let away = observation.log_ratio - posterior.expected(observation.response);
             let (spread, noise) =

@@ -52,14 +52,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         let share = percent(good / run.metrics.requests_per_s);
         Some(format!("goodput {}/s, {share}", count(good)))
     });
-    let (cost, power) = (headline.dollars_per_million, headline.power);
-    let watts = |power: Power| Some(Band { low: power.band[0], high: power.band[1], noise_share: 0.0 });
     let output = bands.and_then(|bands| bands.output_per_s);
-    // Cost falls as output rises.
-    let of_cost = cost.zip(output).map(|(dollars, band)| {
-        let all = dollars.0 * headline.output_per_s;
-        Band { low: all / band.high, high: all / band.low, ..band }
-    });
     let measured = deviations(measured, report);
     let with_measured = |metric: Metric, one: Reading| Reading {
         measured: compared(metric, &measured, report).unwrap_or_default(),
@@ -96,26 +89,9 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         headline.output_per_s_per_user.map(per_user),
         Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
         Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
-        cost.map(|dollars| Reading {
-            band: between(of_cost, |value| Dollars(value).print()),
-            spread: lasting(headline),
-            ..reading("cost", dollars.0, dollars.print())
-        })
-        .or_else(|| setup.price.is_none().then(no_price)),
-        power.map(|power| Reading {
-            band: between(watts(power), |value| Watts(value).print()),
-            spread: if power.measured { String::new() } else { "estimated from other GPUs".into() },
-            ..reading("power", power.watts_per_gpu, Watts(power.watts_per_gpu).print())
-        }),
-        power.map(|power| {
-            let joules = power.joules_per_output_token;
-            let overhead = if setup.power_overhead > 1.0 { " with overhead" } else { "" };
-            let tokens = count((power.output_tokens_per_mwh / 1e6).round());
-            Reading {
-                spread: format!("{tokens} M tok/MWh{overhead}"),
-                ..reading("energy", joules, Joules(joules).print())
-            }
-        }),
+        cost(headline, output).or_else(|| setup.price.is_none().then(no_price)),
+        headline.power.map(watts),
+        headline.power.map(|power| energy(power, setup)),
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
     ];
@@ -127,6 +103,37 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         _ => "",
     };
     all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
+}
+
+/// Cost falls as `output` rises.
+fn cost(headline: &Headline, output: Option<Band>) -> Option<Reading> {
+    let dollars = headline.dollars_per_million?;
+    let all = dollars.0 * headline.output_per_s;
+    let band = output.map(|band| Band { low: all / band.high, high: all / band.low, ..band });
+    Some(Reading {
+        band: between(band, |value| Dollars(value).print()),
+        spread: lasting(headline),
+        ..reading("cost", dollars.0, dollars.print())
+    })
+}
+
+fn watts(power: Power) -> Reading {
+    let band = Band { low: power.band[0], high: power.band[1], noise_share: 0.0 };
+    Reading {
+        band: between(Some(band), |value| Watts(value).print()),
+        spread: if power.measured { String::new() } else { "estimated from other GPUs".into() },
+        ..reading("power", power.watts_per_gpu, Watts(power.watts_per_gpu).print())
+    }
+}
+
+fn energy(power: Power, setup: &Setup) -> Reading {
+    let joules = power.joules_per_output_token;
+    let overhead = if setup.power_overhead > 1.0 { " with overhead" } else { "" };
+    let tokens = count((power.output_tokens_per_mwh / 1e6).round());
+    Reading {
+        spread: format!("{tokens} M tok/MWh{overhead}"),
+        ..reading("energy", joules, Joules(joules).print())
+    }
 }
 
 fn no_price() -> Reading {

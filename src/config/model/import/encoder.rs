@@ -66,18 +66,7 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
     };
     shape.merge = (side * side).round() as u32;
     shape.projector = widths.into_iter().map(|width| width as u32).collect();
-    let positions = match kind {
-        "kimi_k25" => number(&["init_pos_emb_height"])? * number(&["init_pos_emb_width"])?,
-        "siglip_vision_model" => places?,
-        "pixtral" => 0.0,
-        "llama4_vision_model" => places? + 1.0,
-        // Positions within a tile, and of all tiles for each aspect ratio of an image, or none.
-        "mllama_vision_model" => {
-            let ratios = vision["supported_aspect_ratios"].as_array()?.len() as f64 + 1.0;
-            (places? + 1.0) * (1.0 + number(&["max_num_tiles"])? * ratios)
-        }
-        _ => number(&["num_position_embeddings"]).unwrap_or(0.0),
-    };
+    let positions = positions(kind, vision, places)?;
     // Images and tiles of a fixed size are encoded separately; Qwen2.5-VL uses windows in all but some layers.
     let all = vision["fullatt_block_indexes"].as_array().map(|whole| layers - whole.len() as f64);
     let (window, windowed) = match kind {
@@ -89,6 +78,23 @@ pub fn read(top: &Value, text_hidden: u32) -> Option<(u32, Option<Vision>)> {
     let all = shape.per_patch() + shape.per_token() + positions * width;
     let is_whole = shape.heads > 0 && shape.merge > 0;
     (1e6..4e9).contains(&all).then_some((all as u32, Some(shape).filter(|_| is_whole)))
+}
+
+/// Learned position vectors of a kind of encoder; `places` are the patches of an image of a fixed size.
+fn positions(kind: &str, vision: &Value, places: Option<f64>) -> Option<f64> {
+    let number = |key: &str| vision[key].as_f64();
+    Some(match kind {
+        "kimi_k25" => number("init_pos_emb_height")? * number("init_pos_emb_width")?,
+        "siglip_vision_model" => places?,
+        "pixtral" => 0.0,
+        "llama4_vision_model" => places? + 1.0,
+        // Positions within a tile, and of all tiles for each aspect ratio of an image, or none.
+        "mllama_vision_model" => {
+            let ratios = vision["supported_aspect_ratios"].as_array()?.len() as f64 + 1.0;
+            (places? + 1.0) * (1.0 + number("max_num_tiles")? * ratios)
+        }
+        _ => number("num_position_embeddings").unwrap_or(0.0),
+    })
 }
 
 #[cfg(test)]

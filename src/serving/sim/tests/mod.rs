@@ -1,10 +1,5 @@
 //! Whole simulations: hand-computed schedules, general properties, and edge cases.
 
-use std::cell::RefCell;
-
-use super::*;
-use crate::config::{Batching, Drafts};
-
 mod edges;
 mod metric_vectors;
 mod more_schedules;
@@ -12,6 +7,11 @@ mod pools;
 mod properties;
 mod schedules;
 mod sessions;
+
+use std::cell::RefCell;
+
+use super::*;
+use crate::config::{Batching, Drafts};
 
 /// `(prompt, output)` of each request.
 fn requests(lengths: &[(u32, u32)]) -> Vec<Request> {
