@@ -134,7 +134,8 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
         Ok(ToWorker::Read(asked)) => {
             let (read, trace) = texts::read(&asked);
             post(scope, &FromWorker::Read(read));
-            if asked.field == Field::Trace {
+            // A text without one leaves the one before in use.
+            if trace.is_some() {
                 *session.trace.borrow_mut() = trace;
             }
         }
