@@ -143,6 +143,11 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
         Ok(ToWorker::Stop { id }) => {
             session.loads.borrow_mut().take_if(|loads| loads.id == id);
         }
+        // A search predicts nothing: the study under way goes on.
+        Ok(ToWorker::Study(StudyRequest { id, topic: Topic::Find, of, link, page })) => {
+            let document = Study::new(Topic::Find, &of, &link, &page).document();
+            post(scope, &FromWorker::Studied(Studied { id, document, ..Studied::default() }));
+        }
         Ok(ToWorker::Study(asked)) => {
             session.study.borrow_mut().take();
             session.studied.set(Some(asked.id));

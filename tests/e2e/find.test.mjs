@@ -136,6 +136,18 @@ pageTest("a view found by the search is that of the form's configuration", { tim
   await settled(page);
 });
 
+pageTest("a search for plans goes on beside the search of the page", { timeout }, async ({ page, open }) => {
+  await open("v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all");
+  const status = page.getByTestId("plans-status").filter({ hasText: /[1-9]\d* of \d+/ });
+  await status.waitFor();
+  const done = async () => Number((await status.textContent()).match(/(\d+) of/)[1]);
+  const before = await done();
+  await page.keyboard.press("/");
+  await page.locator('#found[data-chosen=""]').waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
+  assert.ok((await done()) >= before);
+});
+
 pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ page, open }) => {
   await open("v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all");
   await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
