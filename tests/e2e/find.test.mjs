@@ -134,6 +134,15 @@ pageTest("a view found by the search is that of the form's configuration", { tim
   await fragmentHolds(page, { f: undefined });
   await page.locator("[data-testid=tab-roofline]:checked").waitFor({ state: "attached" });
   await settled(page);
+  await page.goBack();
+  await page.locator("[data-testid=plans]").waitFor();
+  assert.equal(await page.getByTestId("plans-status").getAttribute("data-progress"), "done");
+  // So is an input that Find does not have.
+  await page.getByTestId("find").click();
+  await page.getByTestId("search-words").fill("memory bandwidth");
+  await page.locator('#found[data-chosen="memory bandwidth"] a', { hasText: /^Memory bandwidth$/ }).click();
+  await fragmentHolds(page, { f: undefined });
+  await page.waitForFunction(() => document.activeElement.id === "bandwidth");
 });
 
 pageTest("a search for plans goes on beside the search of the page", { timeout }, async ({ page, open }) => {
