@@ -121,7 +121,8 @@ fn of_csv(text: &str) -> Option<Vec<ParsedReport>> {
         known.map_or(name, |(_, meant)| meant).to_owned()
     };
     let head: Vec<String> = reader.headers().ok()?.iter().map(meant).collect();
-    let measures = |name: &String| !matches!(super::name::of(name, Statistic::Named), super::Name::Unknown);
+    let measures =
+        |name: &String| matches!(super::name::of(name, Statistic::Named), super::Name::Measured { .. });
     if head.len() < 2 || !head.iter().any(measures) {
         return None;
     }
@@ -173,6 +174,15 @@ mod tests {
     #[test]
     fn a_run_of_another_model_is_set_aside_by_name() {
         let run =
+    #[test]
+    fn a_log_with_commas_before_the_table_is_no_csv() {
+        let log = format!(
+            "Namespace(backend='vllm', num_prompts=80, max_concurrency=8, request_rate=inf)\n\
+             Maximum request concurrency: 8\n=== {TITLE} ===\nSuccessful requests: 80\nMean TPOT (ms): 16.5\n"
+        );
+        assert_eq!(read(&log).0, ["v=1&c=8&np=80&me=tpot-16.5"]);
+    }
+
             |model: &str| format!(r#"{{"model_id": "{model}", "max_concurrency": 32, "mean_tpot_ms": 18}}"#);
         let base = link::decode("m=qwen3-32b&c=32").0.scenario;
         let (found, issues) = runs(&run("meta-llama/Llama-3.1-8B-Instruct"), &base);
