@@ -116,6 +116,13 @@ fn a_run_is_as_long_and_arrives_as_its_report_says() {
         let texts: Vec<String> = issues.into_iter().map(|issue| issue.text).collect();
         (link::encode(&found[0]), texts.join("\n"))
     };
+    // trtllm-bench gives the rate at which it sent them.
+    for (rate, load) in [("5.0689E+14", Load::Burst(1000)), ("4.1", Load::Concurrency(16))] {
+        let text = format!(
+            "Number of requests: 1000\nIssue Rate (req/sec): {rate}\nRequest Throughput (req/sec): 43.2\n"
+        );
+        assert_eq!(runs(&text, &Scenario::default()).0[0].workload.load, load);
+    }
     let of = |more: &str| link_of(&format!("{{\"mean_tpot_ms\": 18, {more}}}"));
     assert_eq!(of(r#""max_concurrency": 64, "completed": 64"#).0, "v=1&c=64&np=64&me=tpot-18");
     assert_eq!(of(r#""max_concurrency": 64, "completed": 6400"#).0, "v=1&c=64&me=tpot-18");
