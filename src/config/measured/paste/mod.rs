@@ -122,6 +122,7 @@ impl ParsedReport {
                     "synchronous" => self.stated.set(Fact::Concurrency, 1.0),
                     "throughput" => self.stated.set(Fact::Rate, f64::INFINITY),
                     "constant" => self.stated.set(Fact::Burstiness, f64::INFINITY),
+                    "poisson" => self.stated.set(Fact::Burstiness, 1.0),
                     _ => {}
                 };
             }
