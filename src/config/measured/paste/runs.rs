@@ -94,6 +94,9 @@ fn saved(all: &[Value], base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
 
 /// CSV rows, or consecutive tables.
 fn split(text: &str) -> Vec<ParsedReport> {
+    if let Some(report) = text::of_metrics(text) {
+        return vec![report];
+    }
     if let Some(rows) = of_csv(text) {
         return rows;
     }
@@ -172,9 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_another_model_is_set_aside_by_name() {
-        let run =
-    #[test]
     fn a_log_with_commas_before_the_table_is_no_csv() {
         let log = format!(
             "Namespace(backend='vllm', num_prompts=80, max_concurrency=8, request_rate=inf)\n\
@@ -183,6 +183,9 @@ mod tests {
         assert_eq!(read(&log).0, ["v=1&c=8&np=80&me=tpot-16.5"]);
     }
 
+    #[test]
+    fn a_run_of_another_model_is_set_aside_by_name() {
+        let run =
             |model: &str| format!(r#"{{"model_id": "{model}", "max_concurrency": 32, "mean_tpot_ms": 18}}"#);
         let base = link::decode("m=qwen3-32b&c=32").0.scenario;
         let (found, issues) = runs(&run("meta-llama/Llama-3.1-8B-Instruct"), &base);
