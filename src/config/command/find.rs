@@ -2,6 +2,7 @@
 
 use super::apply::OPTIONS_FILE;
 use super::launches::launches;
+use super::variables::Variables;
 use super::yaml::{self, ManifestFacts};
 use crate::config::pasted::BENCHMARKS;
 
@@ -98,9 +99,10 @@ fn lines(word: &str) -> Vec<String> {
 
 /// The commands of a text, each split into words.
 fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    // In PowerShell lines continue after a backtick.
+    let text = text.replace('\r', "").replace("\\\n", " ").replace(" `\n", " ");
     let mut all: Vec<Vec<String>> = Vec::new();
-    let mut pending = String::new();
+    let (mut pending, mut variables) = (String::new(), Variables::default());
     for line in text.lines() {
         if pending.len() > LONGEST {
             break;
@@ -110,7 +112,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         // A quotation may continue on the next line.
         match shlex::split(&pending) {
             Some(words) => {
-                all.extend(parts(words));
+                all.extend(parts(words).into_iter().map(|words| variables.read(words)));
                 pending.clear();
             }
             None => pending.push('\n'),

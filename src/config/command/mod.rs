@@ -10,6 +10,7 @@ mod manifest;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod yaml;
 
 use super::catalog::catalog;
