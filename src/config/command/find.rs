@@ -1,8 +1,8 @@
 //! Finds the command in a text that starts an engine.
 
-use super::apply::OPTIONS_FILE;
 use super::launches::launches;
 use super::variables::Variables;
+use super::written::{settings, written};
 use super::yaml::{self, ManifestFacts};
 use crate::config::pasted::BENCHMARKS;
 
@@ -40,7 +40,9 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     let (mut options, mut bench, mut unread) = (written(text), Vec::new(), Vec::new());
     let mut found: Option<LaunchCommand> = None;
     for mut words in commands.into_iter().take(COMMANDS) {
-        options.extend(words.iter().filter(|word| word.contains("\\n")).flat_map(|word| lines(word)));
+        options.extend(
+            words.iter().filter(|word| word.contains("\\n")).flat_map(|word| settings(word.split("\\n"))),
+        );
         let Some((engine, at)) = program(&words).or_else(|| image(&words)) else {
             let Some((program, at)) = benchmark(&words) else { continue };
             let read = match program {
@@ -74,27 +76,6 @@ fn benchmark(words: &[String]) -> Option<(&'static [&'static str], usize)> {
     let ends: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
     let starts = |program: &[&str]| ends.windows(program.len()).position(|part| part == program);
     BENCHMARKS.iter().find_map(|program| Some((*program, starts(program)? + program.len())))
-}
-
-/// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file.
-fn written(text: &str) -> Vec<String> {
-    let (mut all, mut end) = (Vec::new(), None);
-    for line in text.lines().map(str::trim).filter(|_| text.contains(OPTIONS_FILE)) {
-        match end {
-            Some(mark) if line == mark => end = None,
-            Some(_) => all.push(line.to_owned()),
-            None => {
-                let word = line.split_once("<<").and_then(|(_, rest)| rest.split_whitespace().next());
-                let mark = word.map(|word| word.trim_matches(['-', '\'', '"']));
-                end = mark.filter(|mark| mark.starts_with(char::is_alphabetic));
-            }
-        }
-    }
-    all
-}
-
-fn lines(word: &str) -> Vec<String> {
-    word.split("\\n").map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
 /// The commands of a text, each split into words.

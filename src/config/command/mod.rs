@@ -11,6 +11,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod variables;
+mod written;
 mod yaml;
 
 use super::catalog::catalog;

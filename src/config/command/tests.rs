@@ -248,6 +248,13 @@ fn options_written_in_other_forms_are_read() {
          --extra_llm_api_options extra.yaml"
     );
     assert_eq!(link_of(&text), "v=1&m=deepseek-r1&dp=8&e=trtllm&kv=fp8");
+    let nested = "cuda_graph_config:\n  max_batch_size: 128\nkv_cache_config:\n  free_gpu_memory_fraction: 0.8\n\
+                  moe_config:\n  backend: TRTLLM\ndtype: bfloat16\nmax_batch_size: 512\n";
+    let text = text.replace("--tp_size 8", "--tp_size 8 --max_batch_size 64").replace(file, nested);
+    let (link, issues) = read_link(&text).expect("a command");
+    assert_eq!(link, "v=1&m=deepseek-r1&tp=8&e=trtllm&ms=512&mem=0.8");
+    let listed = "`--cuda-graph-config.max-batch-size 128`, `--moe-config.backend TRTLLM`";
+    assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
     let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
     let (scenario, _) = read(text, &Scenario::default()).unwrap();
     let scenario = scenario.unwrap();
