@@ -2,7 +2,7 @@
 
 use super::launches::launches;
 use super::variables::Variables;
-use super::written::{settings, written};
+use super::written::{environment, settings, written};
 use super::yaml::{self, ManifestFacts};
 use crate::config::pasted::BENCHMARKS;
 
@@ -39,11 +39,18 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     };
     let (mut options, mut bench, mut unread) = (written(text), Vec::new(), Vec::new());
     let mut found: Option<LaunchCommand> = None;
+    // An image that is only pulled, or runs something else.
+    let mut bare = None;
     for mut words in commands.into_iter().take(COMMANDS) {
         options.extend(
             words.iter().filter(|word| word.contains("\\n")).flat_map(|word| settings(word.split("\\n"))),
         );
-        let Some((engine, at)) = program(&words).or_else(|| image(&words)) else {
+        let named = image(&words);
+        let is_served = |(_, at): &(_, usize)| {
+            words.get(*at).is_some_and(|word| word.starts_with('-') || word.contains('/'))
+        };
+        let Some((engine, at)) = program(&words).or(named.filter(is_served)) else {
+            bare = bare.or(named.map(|(engine, _)| engine));
             let Some((program, at)) = benchmark(&words) else { continue };
             let read = match program {
                 ["vllm", "bench"] => words.get(at).filter(|word| *word == "serve").map(|_| at + 1),
@@ -59,16 +66,16 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         match &mut found {
             Some(first) => first.others += 1,
             None => {
-                let (before, arguments) = words.split_at(at.min(words.len()));
-                let prefixes = launches().engines.iter().flat_map(|of| &of.variables);
-                let of_engine = |word: &&String| prefixes.clone().any(|start| word.starts_with(start));
-                unread.extend(before.iter().filter(of_engine).cloned());
-                found =
-                    Some(LaunchCommand { engine, arguments: arguments.to_vec(), ..LaunchCommand::default() });
+                let arguments = words.split_off(at.min(words.len()));
+                found = Some(LaunchCommand { engine, arguments, ..LaunchCommand::default() });
             }
         }
     }
-    Ok(found.map(|found| LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }))
+    let found = found.or(bare.map(|engine| LaunchCommand { engine, ..LaunchCommand::default() }));
+    Ok(found.map(|found| {
+        unread.splice(0..0, environment(text, found.engine));
+        LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }
+    }))
 }
 
 /// A benchmark's program, and the index of its first argument.

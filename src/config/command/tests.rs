@@ -149,6 +149,19 @@ fn the_cache_follows_the_scales_of_a_checkpoint() {
 }
 
 #[test]
+fn a_script_has_its_values() {
+    let script = "#!/bin/bash\nexport MODEL=Qwen/Qwen3-8B\nTP=2\ndocker pull vllm/vllm-openai:latest\n\
+                  docker run -e HF_TOKEN vllm/vllm-openai:latest --model $MODEL \\\n  -tp ${TP} --max-num-seqs ${SEQS:-64}";
+    assert_eq!(link_of(script), "v=1&m=qwen3-8b&tp=2&ms=64");
+    let (_, issues) =
+        read_link("export VLLM_USE_V1=1 # old\nvllm serve Qwen/Qwen3-8B -tp $TP").expect("a command");
+    assert_eq!(
+        issues,
+        ["`--tp` is `$TP`: expected a whole number", "not recognised and ignored: `VLLM_USE_V1=1`"]
+    );
+}
+
+#[test]
 fn unrecognised_options_are_listed() {
     let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
     assert_eq!(

@@ -1,6 +1,28 @@
-//! What a text sets outside the engine's command: settings in a file that it writes.
+//! What a text sets outside the engine's command: environment variables, and settings in a file that it writes.
 
 use super::apply::OPTIONS_FILE;
+use super::launches::launches;
+use super::yaml::uncommented;
+
+/// The engine's environment variables that a text sets: for a command, in a container, or in a script.
+pub fn environment(text: &str, engine: &str) -> Vec<String> {
+    let starts = launches().of(engine).map(|of| &of.variables[..]).unwrap_or_default();
+    let mut set: Vec<String> = Vec::new();
+    for word in text.lines().map(uncommented).flat_map(str::split_whitespace) {
+        let word = word.trim_start_matches("--env=").trim_matches(['"', '\'', ',', ':']);
+        let is_name = |name: &str| {
+            name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_')
+        };
+        let name = word.split('=').next().unwrap_or_default();
+        if starts.iter().any(|start| word.starts_with(start))
+            && is_name(name)
+            && !set.iter().any(|one| one == word)
+        {
+            set.push(word.to_owned());
+        }
+    }
+    set
+}
 
 /// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file.
 pub fn written(text: &str) -> Vec<String> {
