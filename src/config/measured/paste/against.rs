@@ -12,8 +12,10 @@ pub enum Fact {
     Concurrency,
     /// Requests sent per second; infinite if all were sent at once.
     Rate,
-    /// The rate at which requests were sent in the end, which clients may have limited.
+    /// What trtllm-bench calls the rate of issue: the mean gap between two requests in 1e-18 s.
     Issued,
+    /// Requests served per second.
+    Served,
     /// Completed requests.
     Requests,
     Failed,
@@ -33,7 +35,7 @@ pub enum Fact {
     Tp,
 }
 
-const FACTS: usize = 14;
+const FACTS: usize = 15;
 
 /// Lengths within this are the same: chat templates and tokenisers add a few tokens.
 const SAME_LENGTH: f64 = 0.05;
@@ -41,8 +43,8 @@ const SAME_LENGTH: f64 = 0.05;
 /// Rates within this are the same.
 const SAME_RATE: f64 = 0.01;
 
-/// Above this rate, all requests were sent at once.
-const AT_ONCE: f64 = 1e6;
+/// Requests sent within this share of a run were sent at once.
+const AT_ONCE: f64 = 0.1;
 
 /// Above this burstiness, gaps are as good as equal.
 const REGULAR: f64 = 100.0;
@@ -115,7 +117,9 @@ impl Stated {
     }
 
     fn is_at_once(&self) -> bool {
-        self.get(Fact::Rate).is_some_and(f64::is_infinite) || self.get(Fact::Issued) > Some(AT_ONCE)
+        let sent_within = self.get(Fact::Issued).zip(self.get(Fact::Served));
+        self.get(Fact::Rate).is_some_and(f64::is_infinite)
+            || sent_within.is_some_and(|(gap, served)| gap * 1e-18 * served < AT_ONCE)
     }
 
     /// Mean tokens per output.

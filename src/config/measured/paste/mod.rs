@@ -171,6 +171,9 @@ impl ParsedReport {
     }
 
     fn set(&mut self, name: &str, metric: Metric, median: bool, number: f64) {
+        if metric == Metric::Requests {
+            self.stated.set(Fact::Served, number);
+        }
         let known = self.measured.of(metric);
         let before = if median { known.median } else { known.mean };
         match self.measured.set(metric, median, number) {
