@@ -39,7 +39,9 @@ pub static TRACE: TextInput = TextInput {
         if trace.is_empty() || state.replays() {
             return trace;
         }
-        format!("The page no longer has this trace: choose it again. Until then its mean lengths and rate are the load. {trace}")
+        format!(
+            "The page no longer has this trace: choose it again. Until then its mean lengths and rate are the load. {trace}"
+        )
     },
     holds: ["traced", "trace-remove"],
     end: State::end_replay,

@@ -67,7 +67,8 @@ Average time-per-output-token [TPOT] (ms):        18.25";
 |      Request throughput (per sec) |   1.99 |    N/A |    N/A |    N/A |    N/A |";
     let wanted = "ttft-16.26-16.5,tpot-1.85-1.86,e2e-499.2-500,throughput-520.87,requests-1.99";
     assert_eq!(read_in(genai, "isl=550&osl=262"), (wanted.into(), vec![]));
-    let below = format!("{genai}\nCLI Command: aiperf profile --model 'a/b' --concurrency 8 --request-count 50");
+    let below =
+        format!("{genai}\nCLI Command: aiperf profile --model 'a/b' --concurrency 8 --request-count 50");
     let (found, _) = runs(&below, &Scenario::default());
     assert_eq!(found[0].workload.load, Load::Concurrency(8));
     let csv = "Metric,avg,min,p99,p50\nTime to First Token (ms),\"1,216.26\",12.39,17.09,16.50\n\
