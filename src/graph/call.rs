@@ -11,6 +11,8 @@ use crate::kernels::{Op, Phase};
 pub enum Block {
     Embedding,
     Attention,
+    /// What replaces attention: a delta rule, or Mamba.
+    Recurrence,
     Mlp,
     Experts,
     Head,

@@ -14,10 +14,11 @@ const KERNELS: usize = 9;
 const DISTINCT: f64 = 1.005;
 
 const RESOURCES: [Resource; 4] = [Resource::Compute, Resource::Memory, Resource::Network, Resource::Launch];
-const PARTS: [graph::Block; 8] = [
+const PARTS: [graph::Block; 9] = [
     graph::Block::Encoder,
     graph::Block::Embedding,
     graph::Block::Attention,
+    graph::Block::Recurrence,
     graph::Block::Mlp,
     graph::Block::Experts,
     graph::Block::Head,

@@ -133,6 +133,18 @@ mod tests {
     }
 
     #[test]
+    fn a_recurrence_is_no_attention_and_an_ungated_mlp_has_no_gate() {
+        let mut study = Study::new(Topic::Layers, "decode", "v=1&m=nemotron-h-56b-base-8k&tp=8&c=16", "");
+        while study.step(|_| Ok(Efficiencies::Roofline)).expect("answered") {}
+        let names: Vec<String> = blocks(&study).into_iter().map(|block| block.name).collect();
+        assert!(names.contains(&"Recurrence of Mamba".to_owned()), "{names:?}");
+        assert!(names.contains(&"Attention of attention".to_owned()), "{names:?}");
+        let all = graphs("v=1&m=nemotron-h-56b-base-8k&tp=8&c=16", "decode");
+        let of_mlp = all.iter().find(|(heading, _)| heading.contains("of MLP")).expect("a layer of an MLP");
+        assert_eq!(of_mlp.1, ["post_norm", "up_proj", "activation", "down_proj", "all_reduce"]);
+    }
+
+    #[test]
     fn kernels_stand_in_their_order() {
         let all = graphs("v=1&m=qwen3-32b&tp=2&c=64", "decode");
         assert_eq!(

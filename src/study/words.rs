@@ -151,6 +151,7 @@ pub fn block(block: Block) -> &'static str {
     match block {
         Block::Embedding => "Embedding",
         Block::Attention => "Attention",
+        Block::Recurrence => "Recurrence",
         Block::Mlp => "MLP",
         Block::Experts => "Experts",
         Block::Head => "Head",
@@ -163,8 +164,8 @@ pub fn block(block: Block) -> &'static str {
 /// A kernel's display name, or else its id without underscores.
 pub fn kernel(name: &str) -> String {
     let words = match name {
-        "input_norm" => "Norm before attention",
-        "post_norm" => "Norm after attention",
+        "input_norm" => "First norm",
+        "post_norm" => "Norm before MLP or experts",
         "attention_output_norm" => "Norm of attention's output",
         "mlp_output_norm" => "Norm of the MLP's output",
         "qkv_proj" => "Q, K and V projection",
@@ -195,10 +196,12 @@ pub fn kernel(name: &str) -> String {
         "ssm_scan_prefill" | "ssm_scan_decode" => "State-space scan",
         "gated_norm" => "Gated norm",
         "gate_up_proj" => "Gate and up projection",
+        "up_proj" => "Up projection",
         "silu_and_mul" => "Activation",
         "down_proj" => "Down projection",
         "shared_gate_up_proj" => "Shared expert: gate and up",
-        "shared_silu_and_mul" => "Shared expert: activation",
+        "shared_up_proj" => "Shared expert: up",
+        "shared_silu_and_mul" | "shared_activation" => "Shared expert: activation",
         "shared_down_proj" => "Shared expert: down",
         "router" => "Router",
         "topk" => "Choice of experts",

@@ -84,7 +84,7 @@ pub fn Search() -> impl IntoView {
     view! {
         <dialog
             node_ref=dialog class="search" aria-label="Search" data-testid="search"
-            on:keydown=steer on:click=click on:close=move |_| state.end_search()
+            on:keydown=steer on:click=click
         >
             <input
                 node_ref=input type="search" data-testid="search-words" aria-label="Search" autocomplete="off" spellcheck="false"

@@ -10,6 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
 use super::protocol::{FromWorker, PredictionRequest, StudyRequest, Text, ToWorker, VERSION, pack, unpack};
+use crate::study::Topic;
 
 /// Delay after which models that are still missing are late.
 const LATE_AFTER_MS: u32 = 15_000;
@@ -58,6 +59,8 @@ struct Session {
     sweep: Option<u32>,
     /// A study to start before the sweep, because the visitor is looking at it. It needs the models.
     study: Option<StudyRequest>,
+    /// What the visitor searches for, which needs none.
+    search: Option<StudyRequest>,
 }
 
 impl Client {
@@ -112,9 +115,12 @@ impl Client {
         self.with(|session| session.sweep = Some(id));
     }
 
-    /// Studies a configuration; ends the current study.
+    /// Studies a configuration; ends the current study, unless this is a search.
     pub fn study(&self, asked: StudyRequest) {
-        self.with(|session| session.study = Some(asked));
+        self.with(|session| match asked.topic {
+            Topic::Find => session.search = Some(asked),
+            _ => session.study = Some(asked),
+        });
     }
 
     /// Ends study `id`, or cancels it.
@@ -176,6 +182,9 @@ impl Session {
         }
         for text in std::mem::take(&mut self.texts) {
             post(worker, &ToWorker::Read(text))?;
+        }
+        if let Some(asked) = self.search.take() {
+            post(worker, &ToWorker::Study(asked))?;
         }
         if self.under_way.is_some() {
             return Ok(());

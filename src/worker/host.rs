@@ -134,13 +134,19 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
         Ok(ToWorker::Read(asked)) => {
             let (read, trace) = texts::read(&asked);
             post(scope, &FromWorker::Read(read));
-            if asked.field == Field::Trace {
+            // A text without one leaves the one before in use.
+            if trace.is_some() {
                 *session.trace.borrow_mut() = trace;
             }
         }
         Ok(ToWorker::Sweep { id }) => sweep_on(scope, session, id),
         Ok(ToWorker::Stop { id }) => {
             session.loads.borrow_mut().take_if(|loads| loads.id == id);
+        }
+        // A search predicts nothing: the study under way goes on.
+        Ok(ToWorker::Study(StudyRequest { id, topic: Topic::Find, of, link, page })) => {
+            let document = Study::new(Topic::Find, &of, &link, &page).document();
+            post(scope, &FromWorker::Studied(Studied { id, document, ..Studied::default() }));
         }
         Ok(ToWorker::Study(asked)) => {
             session.study.borrow_mut().take();

@@ -12,7 +12,7 @@ use crate::study::{Document, Topic};
 
 /// Incremented on every change of the messages: page and worker files are cached separately, and may differ in age
 /// after a deploy.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,7 +68,7 @@ pub struct Read {
     pub trace: String,
 }
 
-/// Study the configuration of this link. Ends the current study.
+/// Study the configuration of this link. Ends the current study, unless this is a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyRequest {
     pub id: u32,

@@ -42,7 +42,7 @@ export type Basis = {
 };
 
 /** The part of the model a call belongs to, as a profile groups them. */
-export type Block = "embedding" | "attention" | "mlp" | "experts" | "head" | "drafting" | "communication" | "encoder";
+export type Block = "embedding" | "attention" | "recurrence" | "mlp" | "experts" | "head" | "drafting" | "communication" | "encoder";
 
 /** `count` identical decoder blocks, anywhere in the model. */
 export type Blocks = {

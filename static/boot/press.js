@@ -34,7 +34,11 @@ const does = {
   ".go": (button) => {
     const { field } = button.closest("[data-field]").dataset;
     // In Find, what may vary has boxes of its own.
-    reveal(document.getElementById(field) ?? document.querySelector(`[data-wish=${field}]`));
+    const input = () => document.getElementById(field) ?? document.querySelector(`[data-wish=${field}]`);
+    if (input()) return reveal(input());
+    // What a search does not vary has its input beside a configuration.
+    document.querySelector("#mode-evaluate")?.click();
+    requestAnimationFrame(() => reveal(input()));
   },
   ".skip": () => document.querySelector("#results").focus(),
   ".top [aria-pressed]": () => requestAnimationFrame(() => document.querySelector(".study").scrollIntoView({ block: "nearest" })),

@@ -134,6 +134,27 @@ pageTest("a view found by the search is that of the form's configuration", { tim
   await fragmentHolds(page, { f: undefined });
   await page.locator("[data-testid=tab-roofline]:checked").waitFor({ state: "attached" });
   await settled(page);
+  await page.goBack();
+  await page.locator("[data-testid=plans]").waitFor();
+  assert.equal(await page.getByTestId("plans-status").getAttribute("data-progress"), "done");
+  // So is an input that Find does not have.
+  await page.getByTestId("find").click();
+  await page.getByTestId("search-words").fill("memory bandwidth");
+  await page.locator('#found[data-chosen="memory bandwidth"] a', { hasText: /^Memory bandwidth$/ }).click();
+  await fragmentHolds(page, { f: undefined });
+  await page.waitForFunction(() => document.activeElement.id === "bandwidth");
+});
+
+pageTest("a search for plans goes on beside the search of the page", { timeout }, async ({ page, open }) => {
+  await open("v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all");
+  const status = page.getByTestId("plans-status").filter({ hasText: /[1-9]\d* of \d+/ });
+  await status.waitFor();
+  const done = async () => Number((await status.textContent()).match(/(\d+) of/)[1]);
+  const before = await done();
+  await page.keyboard.press("/");
+  await page.locator('#found[data-chosen=""]').waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
+  assert.ok((await done()) >= before);
 });
 
 pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ page, open }) => {

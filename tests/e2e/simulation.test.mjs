@@ -183,7 +183,7 @@ pageTest("a trace is replayed, at its own pace and at another, until a reload", 
   // The trace is gone with a reload, which is said beside the load until it is chosen again or dismissed.
   await page.reload();
   await settled(page);
-  assert.match(await page.getByTestId("traced").textContent(), /was lost when the page reloaded: choose it again/);
+  assert.match(await page.getByTestId("traced").textContent(), /no longer has this trace: choose it again\..* Trace of 90 requests/);
   await what.filter({ hasText: "1000 requests, 8" }).waitFor();
   await page.getByTestId("trace-remove").click();
   await page.getByTestId("traced").waitFor({ state: "hidden" });
@@ -192,15 +192,25 @@ pageTest("a trace is replayed, at its own pace and at another, until a reload", 
   assert.ok(await page.getByTestId("traced").isHidden());
 });
 
-pageTest("a trace is removed", {}, async ({ page, open }) => {
-  await open();
+pageTest("a trace is removed, and comes and goes with the configurations of a visit", {}, async ({ page, open }) => {
+  await open("v=1&c=8");
   await settled(page);
+  const before = await page.getByTestId("simulation-what").textContent();
   await page.getByTestId("trace-panel").locator("summary").click();
   await page.getByTestId("trace-file").setInputFiles({ name: "a.csv", mimeType: "text/csv", buffer: Buffer.from(trace(90, 0.5)) });
   const what = page.getByTestId("simulation-what");
   await what.filter({ hasText: "90 requests of the trace" }).waitFor();
+  // Longer than changes that count as one.
+  await page.waitForTimeout(900);
   await page.getByTestId("trace-remove").click();
   await what.filter({ hasText: "1000 requests, 2" }).waitFor();
+  await page.getByTestId("undo").click();
+  await what.filter({ hasText: "90 requests of the trace" }).waitFor();
+  await page.getByTestId("undo").click();
+  await what.filter({ hasText: before }).waitFor();
+  assert.ok(await page.getByTestId("traced").isHidden());
+  await page.goBack();
+  await what.filter({ hasText: "90 requests of the trace" }).waitFor();
 });
 
 for (const [text, said] of [

@@ -71,7 +71,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     scenario.workload.turns.host_gib = 0.0;
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
     let options = flags(&launch.options.join("\n"));
-    options.iter().for_each(|option| rest.option(option));
+    options.iter().for_each(|option| rest.option(&mut scenario, option));
     // `--lora-modules` takes several words.
     let has_adapters = flags_given.iter().any(|flag| flag.name == "lora_modules");
     let others = others.filter(|word| !(has_adapters && word.contains('=')));
@@ -174,19 +174,17 @@ impl OtherSettings {
     }
 
     /// A line of a TensorRT-LLM options file written by the text itself.
-    fn option(&mut self, option: &Flag) {
+    fn option(&mut self, scenario: &mut Scenario, option: &Flag) {
         match (option.name.as_str(), option.value.as_deref()) {
-            ("dtype", _) => self.kv(option),
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
             ("decoding_type" | "speculative_model", _) => {}
-            ("num_nextn_predict_layers" | "max_draft_len", Some(_)) => {
-                self.drafted = self.whole(Field::Drafted, option)
-            }
+            ("max_draft_len", Some(_)) => self.drafted = self.whole(Field::Drafted, option),
             ("enable_block_reuse", _) | (_, None) => {}
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
                 self.host = option.number().map(|bytes| bytes / GIB);
             }
-            _ => self.unknown(option),
+            // They replace those of the command.
+            _ => self.set(scenario, option),
         }
     }
 

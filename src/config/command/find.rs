@@ -1,7 +1,8 @@
 //! Finds the command in a text that starts an engine.
 
-use super::apply::OPTIONS_FILE;
 use super::launches::launches;
+use super::variables::Variables;
+use super::written::{environment, settings, written};
 use super::yaml::{self, ManifestFacts};
 use crate::config::pasted::BENCHMARKS;
 
@@ -38,9 +39,18 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     };
     let (mut options, mut bench, mut unread) = (written(text), Vec::new(), Vec::new());
     let mut found: Option<LaunchCommand> = None;
+    // An image that is only pulled, or runs something else.
+    let mut bare = None;
     for mut words in commands.into_iter().take(COMMANDS) {
-        options.extend(words.iter().filter(|word| word.contains("\\n")).flat_map(|word| lines(word)));
-        let Some((engine, at)) = program(&words).or_else(|| image(&words)) else {
+        options.extend(
+            words.iter().filter(|word| word.contains("\\n")).flat_map(|word| settings(word.split("\\n"))),
+        );
+        let named = image(&words);
+        let is_served = |(_, at): &(_, usize)| {
+            words.get(*at).is_some_and(|word| word.starts_with('-') || word.contains('/'))
+        };
+        let Some((engine, at)) = program(&words).or(named.filter(is_served)) else {
+            bare = bare.or(named.map(|(engine, _)| engine));
             let Some((program, at)) = benchmark(&words) else { continue };
             let read = match program {
                 ["vllm", "bench"] => words.get(at).filter(|word| *word == "serve").map(|_| at + 1),
@@ -56,16 +66,16 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         match &mut found {
             Some(first) => first.others += 1,
             None => {
-                let (before, arguments) = words.split_at(at.min(words.len()));
-                let prefixes = launches().engines.iter().flat_map(|of| &of.variables);
-                let of_engine = |word: &&String| prefixes.clone().any(|start| word.starts_with(start));
-                unread.extend(before.iter().filter(of_engine).cloned());
-                found =
-                    Some(LaunchCommand { engine, arguments: arguments.to_vec(), ..LaunchCommand::default() });
+                let arguments = words.split_off(at.min(words.len()));
+                found = Some(LaunchCommand { engine, arguments, ..LaunchCommand::default() });
             }
         }
     }
-    Ok(found.map(|found| LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }))
+    let found = found.or(bare.map(|engine| LaunchCommand { engine, ..LaunchCommand::default() }));
+    Ok(found.map(|found| {
+        unread.splice(0..0, environment(text, found.engine));
+        LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }
+    }))
 }
 
 /// A benchmark's program, and the index of its first argument.
@@ -75,32 +85,12 @@ fn benchmark(words: &[String]) -> Option<(&'static [&'static str], usize)> {
     BENCHMARKS.iter().find_map(|program| Some((*program, starts(program)? + program.len())))
 }
 
-/// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file.
-fn written(text: &str) -> Vec<String> {
-    let (mut all, mut end) = (Vec::new(), None);
-    for line in text.lines().map(str::trim).filter(|_| text.contains(OPTIONS_FILE)) {
-        match end {
-            Some(mark) if line == mark => end = None,
-            Some(_) => all.push(line.to_owned()),
-            None => {
-                let word = line.split_once("<<").and_then(|(_, rest)| rest.split_whitespace().next());
-                let mark = word.map(|word| word.trim_matches(['-', '\'', '"']));
-                end = mark.filter(|mark| mark.starts_with(char::is_alphabetic));
-            }
-        }
-    }
-    all
-}
-
-fn lines(word: &str) -> Vec<String> {
-    word.split("\\n").map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
-}
-
 /// The commands of a text, each split into words.
 fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    // In PowerShell lines continue after a backtick.
+    let text = text.replace('\r', "").replace("\\\n", " ").replace(" `\n", " ");
     let mut all: Vec<Vec<String>> = Vec::new();
-    let mut pending = String::new();
+    let (mut pending, mut variables) = (String::new(), Variables::default());
     for line in text.lines() {
         if pending.len() > LONGEST {
             break;
@@ -110,7 +100,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         // A quotation may continue on the next line.
         match shlex::split(&pending) {
             Some(words) => {
-                all.extend(parts(words));
+                all.extend(parts(words).into_iter().map(|words| variables.read(words)));
                 pending.clear();
             }
             None => pending.push('\n'),

@@ -61,11 +61,16 @@ impl OtherSettings {
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (mut clients, mut rate, mut prompts, mut burstiness, mut prefix) = (None, None, None, None, 0);
-        let (mut prompt, mut output, mut is_random) = (None, None, false);
+        let (mut prompt, mut output, mut is_random, mut is_open) = (None, None, false, false);
         let (given, others) = of_words(&words);
         let workload = &mut scenario.workload;
         for flag in &given {
             match flag.name.as_str() {
+                // Of a loop over several loads.
+                name if flag.value.as_deref().is_some_and(|value| value.contains('$')) => {
+                    is_open |= matches!(name, "max_concurrency" | "request_rate");
+                    self.unknown(flag);
+                }
                 "random_input_len" | "input_len" => prompt = self.whole(Field::Isl, flag),
                 "random_output_len" | "output_len" => output = self.whole(Field::Osl, flag),
                 "random_prefix_len" => prefix = self.whole(Field::Isl, flag).unwrap_or(0),
@@ -96,6 +101,7 @@ impl OtherSettings {
             (workload.cached_share, workload.isl) = (f64::from(prefix) / f64::from(all), Lengths::Fixed(all));
         }
         match (rate, clients) {
+            _ if is_open => return,
             (Some(rate), clients) => {
                 self.unknown.extend(
                     clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),

@@ -10,6 +10,8 @@ mod manifest;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod variables;
+mod written;
 mod yaml;
 
 use super::catalog::catalog;

@@ -43,7 +43,7 @@ const NAMES: &[(Setting, &[&str])] = &[
     (Setting::Pp, &["pp", "pp_size", "pipeline_parallel_size"]),
     (Setting::Dp, &["dp", "dp_size", "data_parallel_size"]),
     (Setting::DpAttention, &["enable_dp_attention"]),
-    (Setting::Ep, &["ep", "ep_size", "expert_parallel_size"]),
+    (Setting::Ep, &["ep", "ep_size", "expert_parallel_size", "moe_expert_parallel_size"]),
     // SGLang's backends for exchanging tokens between experts imply it.
     (Setting::EpOverAll, &["enable_expert_parallel", "moe_a2a_backend", "enable_deepep_moe"]),
     (Setting::TokenBudget, &["max_num_batched_tokens", "chunked_prefill_size", "max_num_tokens"]),
@@ -55,6 +55,7 @@ const NAMES: &[(Setting, &[&str])] = &[
             "mem_fraction_static",
             "kv_cache_free_gpu_memory_fraction",
             "kv_cache_free_gpu_mem_fraction",
+            "free_gpu_memory_fraction",
         ],
     ),
     (Setting::KvFormat, &["kv_cache_dtype"]),
@@ -105,7 +106,7 @@ pub fn setting(name: &str) -> Option<Setting> {
 }
 
 /// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-pub(super) const IDLE: [&str; 30] = [
+pub(super) const IDLE: [&str; 31] = [
     "tokenizer",
     "tokenizer_path",
     "tokenizer_mode",
@@ -136,6 +137,7 @@ pub(super) const IDLE: [&str; 30] = [
     "dist_init_addr",
     "distributed_executor_backend",
     "backend",
+    "print_iter_log",
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.

@@ -149,6 +149,19 @@ fn the_cache_follows_the_scales_of_a_checkpoint() {
 }
 
 #[test]
+fn a_script_has_its_values() {
+    let script = "#!/bin/bash\nexport MODEL=Qwen/Qwen3-8B\nTP=2\ndocker pull vllm/vllm-openai:latest\n\
+                  docker run -e HF_TOKEN vllm/vllm-openai:latest --model $MODEL \\\n  -tp ${TP} --max-num-seqs ${SEQS:-64}";
+    assert_eq!(link_of(script), "v=1&m=qwen3-8b&tp=2&ms=64");
+    let (_, issues) =
+        read_link("export VLLM_USE_V1=1 # old\nvllm serve Qwen/Qwen3-8B -tp $TP").expect("a command");
+    assert_eq!(
+        issues,
+        ["`--tp` is `$TP`: expected a whole number", "not recognised and ignored: `VLLM_USE_V1=1`"]
+    );
+}
+
+#[test]
 fn unrecognised_options_are_listed() {
     let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
     assert_eq!(
@@ -248,6 +261,13 @@ fn options_written_in_other_forms_are_read() {
          --extra_llm_api_options extra.yaml"
     );
     assert_eq!(link_of(&text), "v=1&m=deepseek-r1&dp=8&e=trtllm&kv=fp8");
+    let nested = "cuda_graph_config:\n  max_batch_size: 128\nkv_cache_config:\n  free_gpu_memory_fraction: 0.8\n\
+                  moe_config:\n  backend: TRTLLM\ndtype: bfloat16\nmax_batch_size: 512\n";
+    let text = text.replace("--tp_size 8", "--tp_size 8 --max_batch_size 64").replace(file, nested);
+    let (link, issues) = read_link(&text).expect("a command");
+    assert_eq!(link, "v=1&m=deepseek-r1&tp=8&e=trtllm&ms=512&mem=0.8");
+    let listed = "`--cuda-graph-config.max-batch-size 128`, `--moe-config.backend TRTLLM`";
+    assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
     let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
     let (scenario, _) = read(text, &Scenario::default()).unwrap();
     let scenario = scenario.unwrap();

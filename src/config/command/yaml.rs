@@ -121,7 +121,7 @@ pub fn words(text: &str) -> Result<Option<Vec<Vec<String>>>, String> {
 }
 
 /// A line without its comment.
-fn uncommented(line: &str) -> &str {
+pub fn uncommented(line: &str) -> &str {
     let (mut quote, mut before) = (None, ' ');
     for (at, letter) in line.char_indices() {
         quote = match quote {

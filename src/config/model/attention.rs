@@ -15,6 +15,13 @@ pub enum Attention {
     Compressed(Compressed),
 }
 
+impl Attention {
+    /// Whether a recurrence takes its place: its state does not grow.
+    pub fn recurs(&self) -> bool {
+        matches!(self, Self::Delta(_) | Self::Mamba(_))
+    }
+}
+
 /// Grouped-query attention; MHA where `kv_heads == heads`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

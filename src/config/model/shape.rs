@@ -153,11 +153,10 @@ impl Model {
     /// has regular attention even if most layers are recurrent (Qwen3.5, Nemotron 3).
     pub fn drafting_layer(&self) -> Option<Blocks> {
         self.mtp?;
-        let recurs = |attention: &&Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));
         let last = self.blocks.last()?;
         Some(Blocks {
             count: 1,
-            attention: self.attentions().filter(|attention| !recurs(attention)).last().cloned(),
+            attention: self.attentions().filter(|attention| !attention.recurs()).last().cloned(),
             ffn: self.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).next_back().cloned(),
             norms: last.norms,
             streams: last.streams,

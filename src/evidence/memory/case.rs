@@ -77,8 +77,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         starts: room.0 > 0.0 && room >= needed,
     };
     // SGLang logs the memory of states and of tokens separately, and divides the room by its own ratio.
-    let recurs = |attention: &Attention| matches!(attention, Attention::Delta(_) | Attention::Mamba(_));
-    let has_two_pools = setup.engine.id == "sglang" && model.attentions().any(recurs);
+    let has_two_pools = setup.engine.id == "sglang" && model.attentions().any(Attention::recurs);
     if has_two_pools {
         assumed.push("its room for tokens is not compared: states have a pool of their own".into());
     }

@@ -35,7 +35,7 @@ pub fn mark(requests: &mut [Request], series: &[SeriesRun], range: [f64; 2], mod
 
 /// A recurrent state is kept only for the end of a prompt, so a prompt sent again is computed again.
 fn keeps_prefixes(model: &Model) -> bool {
-    !model.attentions().any(|of| matches!(of, Attention::Delta(_) | Attention::Mamba(_)))
+    !model.attentions().any(Attention::recurs)
 }
 
 #[cfg(test)]

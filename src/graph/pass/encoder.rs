@@ -65,12 +65,7 @@ impl Calls<'_> {
         self.gemm(of, "encoder_o_proj", layers, width, heads * head_dim, Dtype::Bf16);
         self.all_reduce(layers);
         let dense = Dense { intermediate: vision.intermediate, ungated: vision.ungated };
-        self.dense(
-            ["encoder_up_proj", "encoder_activation", "encoder_down_proj"],
-            &dense,
-            layers,
-            Dtype::Bf16,
-        );
+        self.mlp(["encoder_up_proj", "encoder_activation", "encoder_down_proj"], &dense, layers, Dtype::Bf16);
         self.all_reduce(layers);
     }
 

@@ -8,16 +8,35 @@ use crate::kernels::{Collective, ExactGemm, Moe, MoePart, Pool, Routing};
 use crate::units::Bytes;
 
 impl Calls<'_> {
-    /// An MLP, its calls named in order.
-    pub(super) fn dense(
+    /// An MLP.
+    pub(super) fn dense(&mut self, dense: &model::Dense, count: u64, weights: Dtype) {
+        let names = match dense.gated() {
+            true => ["gate_up_proj", "silu_and_mul", "down_proj"],
+            false => ["up_proj", "activation", "down_proj"],
+        };
+        self.mlp(names, dense, count, weights);
+    }
+
+    /// The shared experts.
+    fn shared(&mut self, shared: &model::Dense, count: u64) {
+        let names = match shared.gated() {
+            true => ["shared_gate_up_proj", "shared_silu_and_mul", "shared_down_proj"],
+            false => ["shared_up_proj", "shared_activation", "shared_down_proj"],
+        };
+        self.overlapped = self.layout.shared_beside_routed;
+        self.mlp(names, shared, count, self.formats.shared);
+        self.overlapped = false;
+    }
+
+    /// An MLP with its calls named in order.
+    pub(super) fn mlp(
         &mut self,
-        names: [&'static str; 3],
+        [into, activation, out]: [&'static str; 3],
         dense: &model::Dense,
         count: u64,
         weights: Dtype,
     ) {
         let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
-        let [into, activation, out] = names;
         let width = u64::from(dense.intermediate).div_ceil(tp);
         let (columns, kind) = if dense.gated() {
             (2 * width, ElementwiseKind::SiluMul)
@@ -36,13 +55,10 @@ impl Calls<'_> {
         let width = u64::from(moe.width(hidden as u32));
         if let Some(intermediate) = moe.beside {
             let dense = model::Dense { intermediate, ungated: moe.ungated };
-            self.dense(["gate_up_proj", "silu_and_mul", "down_proj"], &dense, count, formats.mlp);
+            self.dense(&dense, count, formats.mlp);
         }
         if let Some(shared) = moe.shared() {
-            let names = ["shared_gate_up_proj", "shared_silu_and_mul", "shared_down_proj"];
-            self.overlapped = self.layout.shared_beside_routed;
-            self.dense(names, &shared, count, formats.shared);
-            self.overlapped = false;
+            self.shared(&shared, count);
         }
         let experts = u64::from(moe.experts);
         if moe.exact_router == Some(true) && self.tokens > 0 {

@@ -11,7 +11,7 @@ impl Calls<'_> {
     pub(super) fn delta(&mut self, delta: &model::Delta, count: u64, batch: &Batch) {
         let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
         let weights = self.formats.attention;
-        let of = Block::Attention;
+        let of = Block::Recurrence;
         let share = |number: u32| u64::from(number).div_ceil(tp);
         let (key_heads, value_heads) = (share(delta.key_heads), share(delta.value_heads));
         let (key_dim, value_dim) = (u64::from(delta.key_dim), u64::from(delta.value_dim));
@@ -59,7 +59,7 @@ impl Calls<'_> {
     pub(super) fn mamba(&mut self, mamba: &model::Mamba, count: u64, batch: &Batch) {
         let (hidden, tp) = (self.hidden, u64::from(self.layout.parallel.tp));
         let weights = self.formats.attention;
-        let of = Block::Attention;
+        let of = Block::Recurrence;
         let heads = u64::from(mamba.heads).div_ceil(tp);
         // A group is replicated on the ranks that share its heads.
         let groups = u64::from(mamba.groups).div_ceil(tp);
@@ -99,6 +99,6 @@ impl Calls<'_> {
     fn convolution(&mut self, phase: Phase, sequences: &[Sequences], channels: u64, taps: u32, count: u64) {
         let call = CausalConv { phase, sequences: sequences.to_vec(), channels, taps: u64::from(taps) };
         let name = phase.choose("causal_conv1d_prefill", "causal_conv1d_decode");
-        self.add(Block::Attention, name, count, call);
+        self.add(Block::Recurrence, name, count, call);
     }
 }

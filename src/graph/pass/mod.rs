@@ -164,7 +164,8 @@ impl Calls<'_> {
         let scatters = matches!(blocks.ffn, Some(model::Ffn::Moe(_))) && self.layout.parallel.dp > 1;
         let mut unreduced = u64::from(!self.reduced) + if scatters { count.saturating_sub(1) } else { 0 };
         if let Some(attention) = &blocks.attention {
-            self.before(Block::Attention, ["mhc_pre", "input_norm"], [count, unreduced], blocks.streams);
+            let block = if attention.recurs() { Block::Recurrence } else { Block::Attention };
+            self.before(block, ["mhc_pre", "input_norm"], [count, unreduced], blocks.streams);
             match attention {
                 model::Attention::Gqa(gqa) => self.gqa(gqa, count, batch),
                 model::Attention::Mla(mla) => self.mla(mla, count, batch),
@@ -174,13 +175,13 @@ impl Calls<'_> {
             }
             self.all_reduce(count);
             unreduced = 0;
-            self.after(Block::Attention, ["mhc_post", "attention_output_norm"], count, blocks);
+            self.after(block, ["mhc_post", "attention_output_norm"], count, blocks);
         }
         if let Some(ffn) = &blocks.ffn {
             self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], [count, unreduced], blocks.streams);
             match ffn {
                 model::Ffn::Dense(dense) => {
-                    self.dense(["gate_up_proj", "silu_and_mul", "down_proj"], dense, count, self.formats.mlp);
+                    self.dense(dense, count, self.formats.mlp);
                     self.all_reduce(count);
                 }
                 model::Ffn::Moe(moe) => self.moe(moe, count),

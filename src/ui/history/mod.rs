@@ -1,13 +1,13 @@
 //! Undo, redo, and recently viewed configurations.
 //!
 //! The page keeps its configuration in the address. Each one that stays for a moment is recorded here; going back
-//! or forward sets the address, which the page follows.
+//! or forward sets the address, which the page follows, and the trace, which a link does not hold.
 
 mod past;
 pub mod recent;
 
 use gloo::timers::callback::Timeout;
-use gloo::utils::{document, window};
+use gloo::utils::document;
 use leptos::ev::{KeyboardEvent, keydown};
 use leptos::prelude::*;
 
@@ -35,15 +35,15 @@ pub fn History() -> impl IntoView {
     let timer = StoredValue::new_local(None);
     Effect::new(move |_| {
         state.form.track();
-        past.update(|past| past.note(&address::fragment(), &typed_into(), js_sys::Date::now()));
+        let now = (address::fragment(), state.trace.get());
+        past.update(|past| past.note(now, &typed_into(), js_sys::Date::now()));
         let remember = move || state.form.with_untracked(|form| recent::remember(form.scenario()));
         timer.set_value(Some(Timeout::new(LOOKED_AT_MS, remember)));
     });
     let travel = move |undo: bool| {
         let to = past.try_update(|past| if undo { past.back() } else { past.forth() }).flatten();
         if let Some(to) = to {
-            // The page sees this like any change of the address.
-            let _ = window().location().set_hash(&to);
+            state.travel(to);
         }
     };
     let listener = window_event_listener(keydown, move |event: KeyboardEvent| {

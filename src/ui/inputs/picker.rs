@@ -50,12 +50,7 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
             .with_untracked(|study| study.picked.chosen.split_once('\n').map(|(_, typed)| typed.to_owned()));
         words.with_untracked(|typed| *typed == of)
     };
-    let close = move || {
-        if words.with_untracked(Option::is_some) {
-            words.set(None);
-            state.end_search();
-        }
-    };
+    let close = move || words.set(None);
     let take = move |index: usize| {
         let link = found.with_untracked(|rows| Some(rows.get(index)?.cells.first()?.link.clone()));
         let typed = words.get_untracked().unwrap_or_default();

@@ -35,10 +35,13 @@ pub static TRACE: TextInput = TextInput {
     longest: 50e6,
     too_long: "this file is too large: shorten the trace to a typical part",
     held: |state| {
-        match state.lost_trace.get() {
-        true => "The trace was lost when the page reloaded: choose it again. Until then its mean lengths and rate are the load.".into(),
-        false => state.trace.get(),
-    }
+        let trace = state.trace.get();
+        if trace.is_empty() || state.replays() {
+            return trace;
+        }
+        format!(
+            "The page no longer has this trace: choose it again. Until then its mean lengths and rate are the load. {trace}"
+        )
     },
     holds: ["traced", "trace-remove"],
     end: State::end_replay,

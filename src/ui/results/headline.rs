@@ -28,7 +28,7 @@ pub fn HeadlineView() -> impl IntoView {
     // Its line is there from the start, so that the page does not move.
     let is_sought = move || {
         let loaded = matches!(state.worker.get(), WorkerStatus::Ready { .. });
-        let offered = frame::view().is_none() && state.trace.with(String::is_empty);
+        let offered = frame::view().is_none() && !state.replays();
         !is_known() && loaded && offered && !state.has_errors()
     };
     view! {

@@ -41,7 +41,12 @@ pub fn follow(state: State) {
     if !address().split('#').next().is_none_or(names_nothing) {
         state.replace();
     }
+    state.kept().keep();
     let listener = EventListener::new(&window(), "popstate", move |_| {
+        // A link within the page adds an entry that says nothing: what is shown stays.
+        if let Some(kept) = Kept::read().filter(|kept| state.trace.with_untracked(|own| *own != kept.trace)) {
+            state.trace.set(kept.trace);
+        }
         // A form with issues holds more than its link: invalid text.
         if state.form.with_untracked(|form| form.link() != fragment() || !form.issues().is_empty()) {
             // Leftover issues of a pasted text are not about this configuration.
@@ -49,6 +54,7 @@ pub fn follow(state: State) {
             state.form.set(form());
             state.last_pushed.set_value(None);
         }
+        state.kept().keep();
     });
     listener.forget();
 }
@@ -60,23 +66,20 @@ pub fn open(link: &str) {
 }
 
 /// What a history entry holds beside its link, and a reload keeps.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Kept {
-    /// Whether a trace, which a reload loses, replaced the link's load.
-    pub traced: bool,
+    /// The description of the trace that replaces the link's load; empty if none does.
+    pub trace: String,
     /// The panel below the answer.
     pub panel: Panel,
 }
 
-const TRACED: &str = "traced ";
-
 impl Kept {
-    /// Of the current entry.
-    pub fn read() -> Self {
-        let text = window().history().and_then(|history| history.state()).ok();
-        let text = text.and_then(|state| state.as_string()).unwrap_or_default();
-        let panel = text.strip_prefix(TRACED);
-        Self { traced: panel.is_some(), panel: Panel::from_id(panel.unwrap_or(&text)) }
+    /// Of the current entry, if the page wrote it.
+    pub fn read() -> Option<Self> {
+        let text = window().history().and_then(|history| history.state()).ok()?.as_string()?;
+        let (panel, trace) = text.split_once(' ').unwrap_or((&text, ""));
+        Some(Self { trace: trace.into(), panel: Panel::from_id(panel) })
     }
 
     /// Updates the current entry.
@@ -84,8 +87,8 @@ impl Kept {
         let _ = window().history().and_then(|history| history.replace_state(&self.write(), ""));
     }
 
-    fn write(self) -> JsValue {
-        [if self.traced { TRACED } else { "" }, self.panel.id()].concat().into()
+    fn write(&self) -> JsValue {
+        [self.panel.id(), " ", &self.trace].concat().into()
     }
 }
 

@@ -156,8 +156,8 @@ fn begin(state: State) {
     study::ask_worker(state, id, Topic::Plans, String::new());
 }
 
-/// Called when the worker is free again. Returns whether the page is in Find mode, restarting an interrupted
-/// search.
+/// Called once the worker has started. Returns whether the page is in Find mode, starting a search asked for
+/// meanwhile.
 pub fn resume(state: State) -> bool {
     let finding = state.finding.get_untracked();
     if finding && state.plans.with_untracked(|plans| plans.progress == Progress::Running) {

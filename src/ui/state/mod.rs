@@ -29,6 +29,9 @@ pub use sweep::{Progress, Sweep};
 pub use texts::RequestText;
 pub use theme::ThemeChoice;
 
+/// A configuration of the visit: its link, and the description of the trace that replaces its load.
+pub type Visited = (String, String);
+
 /// The efficiencies behind the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownBasis {
@@ -64,10 +67,10 @@ pub struct State {
     /// The last request in one line.
     pub said: RwSignal<RequestText>,
     pub sweep: RwSignal<Sweep>,
-    /// Description of the trace in use; empty if none.
+    /// Description of the trace that replaces the form's load; empty if none does.
     pub trace: RwSignal<String>,
-    /// Whether a reload lost the trace that was in use.
-    pub lost_trace: RwSignal<bool>,
+    /// That of the trace the worker has: a reload, or another trace, loses the one before.
+    held_trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
     /// The plans in Find mode.
     pub plans: RwSignal<Finding>,
@@ -98,7 +101,7 @@ impl State {
     pub fn start() -> Self {
         let theme = RwSignal::new(theme::applied());
         let form = address::form();
-        let Kept { traced, panel } = Kept::read();
+        let Kept { trace, panel } = Kept::read().unwrap_or_default();
         let finding = form.find().is_some() && frame::view().is_none();
         let state = Self {
             form: RwSignal::new(form),
@@ -111,8 +114,8 @@ impl State {
             texts: RwSignal::new(Vec::new()),
             said: RwSignal::new(RequestText::default()),
             sweep: RwSignal::new(Sweep::default()),
-            trace: RwSignal::new(String::new()),
-            lost_trace: RwSignal::new(traced),
+            trace: RwSignal::new(trace),
+            held_trace: RwSignal::new(String::new()),
             study: RwSignal::new(OpenStudy::in_panel(panel)),
             suggestion_timer: StoredValue::new_local(None),
             pointed: RwSignal::new(String::new()),
@@ -147,10 +150,7 @@ impl State {
 
     /// What a reload must find again.
     fn kept(self) -> Kept {
-        Kept {
-            traced: self.lost_trace.get_untracked() || !self.trace.with_untracked(String::is_empty),
-            panel: self.study.with_untracked(|study| study.panel),
-        }
+        Kept { trace: self.trace.get_untracked(), panel: self.study.with_untracked(|study| study.panel) }
     }
 
     /// Replaces the history entry.
@@ -163,10 +163,10 @@ impl State {
     pub fn choose(self, id: &'static str, change: impl FnOnce(&mut Form)) {
         self.form.update(change);
         let link = self.form.with_untracked(Form::link);
-        if self.last_pushed.get_value() == Some(id) {
-            self.replace();
-        } else if address::push(&link, self.kept()) {
+        if self.last_pushed.get_value() != Some(id) && address::push(&link, self.kept()) {
             self.last_pushed.set_value(Some(id));
+        } else {
+            self.replace();
         }
     }
 
@@ -208,9 +208,21 @@ impl State {
     /// Returns to the form's own load.
     pub fn end_replay(self) {
         self.trace.set(String::new());
-        self.lost_trace.set(false);
         self.replace();
         self.found(Field::Trace, Vec::new());
+    }
+
+    /// Whether a trace replaces the form's load, and the worker has it.
+    pub fn replays(self) -> bool {
+        self.trace.with(|trace| !trace.is_empty() && self.held_trace.with(|held| held == trace))
+    }
+
+    /// Returns to an earlier configuration, with the trace that replaced its load.
+    pub fn travel(self, (link, trace): Visited) {
+        self.trace.set(trace);
+        // The page sees this like any change of the address.
+        address::open(&link);
+        self.kept().keep();
     }
 
     /// Shows the page instead of the skeleton.

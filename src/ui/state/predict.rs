@@ -93,8 +93,7 @@ fn predict(state: State) {
         found.push(Issue::error(Field::Data, why));
         state.findings.set(found);
     }
-    let (link, replay) =
-        (state.form.with_untracked(Form::link), state.trace.with_untracked(|trace| !trace.is_empty()));
+    let (link, replay) = (state.form.with_untracked(Form::link), untrack(|| state.replays()));
     state.predictor.update_value(|predictor| {
         predictor.asked = predictor.asked.wrapping_add(1);
         predictor.newest = Some(PredictionRequest { id: predictor.asked, link, replay });

@@ -4,7 +4,7 @@ use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::suggest::{self, Suggestion};
-use super::{Form, State, WorkerStatus, address, find};
+use super::{Form, State, WorkerStatus, address};
 use crate::study::panel::Panel;
 use crate::study::pick::PICK;
 use crate::study::{Document, Topic};
@@ -113,14 +113,6 @@ impl State {
         }
     }
 
-    /// The worker does one study at a time: resume the one that was open.
-    pub fn end_search(self) {
-        if !find::resume(self) {
-            ask(self);
-            suggest::rest(self);
-        }
-    }
-
     /// The fold to open and scroll to in the document of `holder`, returned once.
     pub fn take_sought(self, holder: &str) -> String {
         let sought = match holder {
@@ -141,7 +133,8 @@ pub(super) fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
     let link = state.form.with_untracked(Form::link);
     let asked = StudyRequest { id, topic, of, link, page: address::page() };
     state.with_client(|client| client.study(asked));
-    if topic != Topic::Better {
+    // A search is answered beside the study under way.
+    if !matches!(topic, Topic::Better | Topic::Find) {
         suggest::displaced(state);
     }
 }

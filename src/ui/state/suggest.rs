@@ -25,7 +25,7 @@ pub struct Suggestion {
 pub fn rest(state: State) {
     let known = state.study.with_untracked(|study| study.suggestion.done);
     // It would be for the form's load.
-    let traced = !state.trace.with_untracked(String::is_empty);
+    let traced = untrack(|| state.replays());
     if known || traced || frame::view().is_some() {
         return;
     }

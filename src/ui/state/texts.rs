@@ -87,8 +87,11 @@ pub fn receive(state: State, answer: Read) {
     }
     let (of, runs) = (link.scenario, link.runs);
     if field == Field::Trace {
+        // A histogram is none: the worker keeps the one it has.
+        if !answer.trace.is_empty() {
+            state.held_trace.set(answer.trace.clone());
+        }
         state.trace.set(answer.trace);
-        state.lost_trace.set(false);
         // Its issues were about the previous load.
         state.found(Field::Measured, Vec::new());
     }

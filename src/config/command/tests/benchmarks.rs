@@ -51,6 +51,16 @@ fn the_lengths_of_a_benchmark_replace_a_distribution() {
 }
 
 #[test]
+fn a_loop_over_loads_leaves_the_load() {
+    let text = "vllm serve Qwen/Qwen3-8B &\nfor c in 1 8; do\n  vllm bench serve --dataset-name random --random-input-len 2000 \
+                --max-concurrency $c --num-prompts $((c*10))\ndone";
+    let (read, issues) = read(text, &link::decode("c=4").0.scenario).expect("a command");
+    assert_eq!(link::encode(&read.expect("a scenario")), "v=1&m=qwen3-8b&isl=2000&osl=128&c=4");
+    let listed = "`--max-concurrency $c`, `--num-prompts $((c*10))`";
+    assert_eq!(issues[0].text, format!("not recognised and ignored: {listed}"));
+}
+
+#[test]
 fn other_benchmarks_are_listed() {
     let server = "vllm serve Qwen/Qwen3-8B";
     let script = "python3 benchmarks/benchmark_serving.py --max-concurrency 32";

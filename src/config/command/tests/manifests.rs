@@ -12,8 +12,26 @@ fn containers_are_read() {
     let commented = "services:\n  llm:\n    image: vllm/vllm-openai  # it's ours\n    command: # the server\n      - --model=Qwen/Qwen3-8B # 8B\n      - --tensor-parallel-size\n      - \"2\" # GPUs\n      - \"--max-num-seqs\n        64\"\n";
     let second = "services:\n  proxy:\n    image: nginx\n    command: [nginx, -g, 'daemon off;']\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B -tp 2 --max-num-seqs 64\n";
     let init = "spec:\n  initContainers:\n  - name: get\n    image: busybox\n    command: [sh, -c, wait]\n  containers:\n  - args: [\"--model=Qwen/Qwen3-8B\", \"-tp\", \"2\", \"--max-num-seqs\", \"64\"]\n    image: vllm/vllm-openai:v0.11.0\n    livenessProbe:\n      exec:\n        command: [curl, localhost]\n";
-    for text in [kubernetes, shell, block, compose, flow, commented, second, init] {
+    let idle = "spec:\n  containers:\n  - image: vllm/vllm-openai\n    command: [sleep, infinity]\n  - image: vllm/vllm-openai\n    args: [--model, Qwen/Qwen3-8B, --tensor-parallel-size=2, --max-num-seqs=64]\n";
+    for text in [kubernetes, shell, block, compose, flow, commented, second, init, idle] {
         assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64", "{text}");
+    }
+}
+
+#[test]
+fn variables_of_a_container_are_listed() {
+    let container = |variables: &str| {
+        format!("containers:\n- image: vllm/vllm-openai\n  args: [--model, Qwen/Qwen3-8B]\n{variables}")
+    };
+    for (variables, listed) in [
+        (
+            "  env:\n  - name: VLLM_USE_V1\n    value: '0'\n  - name: HF_TOKEN\n    value: x\n",
+            "`VLLM_USE_V1`",
+        ),
+        ("  environment:\n    - VLLM_USE_V1=0\n", "`VLLM_USE_V1=0`"),
+    ] {
+        let (_, issues) = read_link(&container(variables)).expect("a command");
+        assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
     }
 }
 

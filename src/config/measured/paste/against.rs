@@ -12,6 +12,10 @@ pub enum Fact {
     Concurrency,
     /// Requests sent per second; infinite if all were sent at once.
     Rate,
+    /// What trtllm-bench calls the rate of issue: the mean gap between two requests in 1e-18 s.
+    Issued,
+    /// Requests served per second.
+    Served,
     /// Completed requests.
     Requests,
     Failed,
@@ -31,13 +35,16 @@ pub enum Fact {
     Tp,
 }
 
-const FACTS: usize = 13;
+const FACTS: usize = 15;
 
 /// Lengths within this are the same: chat templates and tokenisers add a few tokens.
 const SAME_LENGTH: f64 = 0.05;
 
 /// Rates within this are the same.
 const SAME_RATE: f64 = 0.01;
+
+/// Requests sent within this share of a run were sent at once.
+const AT_ONCE: f64 = 0.1;
 
 /// Above this burstiness, gaps are as good as equal.
 const REGULAR: f64 = 100.0;
@@ -104,9 +111,15 @@ impl Stated {
         self.positive(Fact::Rate).filter(|rate| requests.is_none_or(|requests| *rate < requests))
     }
 
-    /// Requests of a run that states an infinite rate.
+    /// Requests of a run at an infinite rate.
     fn sent_at_once(&self) -> Option<f64> {
-        self.positive(Fact::Requests).filter(|_| self.get(Fact::Rate).is_some_and(f64::is_infinite))
+        self.positive(Fact::Requests).filter(|_| self.is_at_once())
+    }
+
+    fn is_at_once(&self) -> bool {
+        let sent_within = self.get(Fact::Issued).zip(self.get(Fact::Served));
+        self.get(Fact::Rate).is_some_and(f64::is_infinite)
+            || sent_within.is_some_and(|(gap, served)| gap * 1e-18 * served < AT_ONCE)
     }
 
     /// Mean tokens per output.
@@ -162,7 +175,7 @@ impl Stated {
     fn load(&self, load: Load) -> Option<String> {
         let concurrency = self.positive(Fact::Concurrency);
         let requests = self.positive(Fact::Requests);
-        let rate = self.rate().or(self.get(Fact::Rate).filter(|rate| rate.is_infinite()));
+        let rate = self.rate().or(self.is_at_once().then_some(f64::INFINITY));
         let unbounded = rate.is_none_or(f64::is_infinite);
         match load {
             Load::Concurrency(clients) | Load::Sessions(clients) => {

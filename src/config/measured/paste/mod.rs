@@ -122,6 +122,7 @@ impl ParsedReport {
                     "synchronous" => self.stated.set(Fact::Concurrency, 1.0),
                     "throughput" => self.stated.set(Fact::Rate, f64::INFINITY),
                     "constant" => self.stated.set(Fact::Burstiness, f64::INFINITY),
+                    "poisson" => self.stated.set(Fact::Burstiness, 1.0),
                     _ => {}
                 };
             }
@@ -170,6 +171,9 @@ impl ParsedReport {
     }
 
     fn set(&mut self, name: &str, metric: Metric, median: bool, number: f64) {
+        if metric == Metric::Requests {
+            self.stated.set(Fact::Served, number);
+        }
         let known = self.measured.of(metric);
         let before = if median { known.median } else { known.mean };
         match self.measured.set(metric, median, number) {

@@ -94,6 +94,9 @@ fn saved(all: &[Value], base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
 
 /// CSV rows, or consecutive tables.
 fn split(text: &str) -> Vec<ParsedReport> {
+    if let Some(report) = text::of_metrics(text) {
+        return vec![report];
+    }
     if let Some(rows) = of_csv(text) {
         return rows;
     }
@@ -121,7 +124,8 @@ fn of_csv(text: &str) -> Option<Vec<ParsedReport>> {
         known.map_or(name, |(_, meant)| meant).to_owned()
     };
     let head: Vec<String> = reader.headers().ok()?.iter().map(meant).collect();
-    let measures = |name: &String| !matches!(super::name::of(name, Statistic::Named), super::Name::Unknown);
+    let measures =
+        |name: &String| matches!(super::name::of(name, Statistic::Named), super::Name::Measured { .. });
     if head.len() < 2 || !head.iter().any(measures) {
         return None;
     }
@@ -168,6 +172,15 @@ mod tests {
         };
         let (found, _) = read(&(table(8, 16.5) + &table(8, 16.5) + &table(32, 20.0)));
         assert_eq!(found, ["v=1&c=8&me=tpot-16.5", "v=1&c=32&me=tpot-20"], "the same run counts once");
+    }
+
+    #[test]
+    fn a_log_with_commas_before_the_table_is_no_csv() {
+        let log = format!(
+            "Namespace(backend='vllm', num_prompts=80, max_concurrency=8, request_rate=inf)\n\
+             Maximum request concurrency: 8\n=== {TITLE} ===\nSuccessful requests: 80\nMean TPOT (ms): 16.5\n"
+        );
+        assert_eq!(read(&log).0, ["v=1&c=8&np=80&me=tpot-16.5"]);
     }
 
     #[test]

@@ -1,38 +1,27 @@
 //! Printed reports: lines with a name and a number, or a table with a column of means.
 
 use super::ParsedReport;
+use super::against::Fact;
 use super::name::{self, Name, Statistic};
+use crate::config::command::flags;
 
 /// Cell separators of a table.
 const BARS: [char; 3] = ['|', '│', '┃'];
 
+/// Columns of means and medians in a table of genai-perf or aiperf.
+type Columns = Option<[Option<usize>; 2]>;
+
 pub fn report(text: &str) -> ParsedReport {
     let mut report = ParsedReport::default();
-    // Columns of means and medians in a genai-perf table.
-    let mut columns: Option<[Option<usize>; 2]> = None;
+    let mut columns = None;
     for line in text.lines().map(str::trim) {
         let cells: Vec<&str> = line.trim_matches(BARS).split(BARS).map(str::trim).collect();
         if let [name, values @ ..] = &cells[..]
             && !values.is_empty()
         {
-            let place = |wanted: &str| values.iter().position(|cell| cell.eq_ignore_ascii_case(wanted));
-            let head = [place("avg"), place("p50")];
-            match (head, columns) {
-                ([None, None], None) => {
-                    if let [value] = values {
-                        pair(&mut report, name, value);
-                    }
-                }
-                ([None, None], Some(columns)) => {
-                    for (column, statistic) in columns.into_iter().zip([Statistic::Mean, Statistic::Median]) {
-                        let cell = column.and_then(|column| values.get(column));
-                        if let Some(cell) = cell {
-                            report.take_text(name, statistic, cell);
-                        }
-                    }
-                }
-                _ => columns = Some(head),
-            }
+            row(&mut report, &mut columns, name, values);
+        } else if let Some(command) = line.strip_prefix("CLI Command:") {
+            load(&mut report, command);
         } else if let Some((name, value)) = line.rsplit_once([':', '=']) {
             pair(&mut report, name, value);
         } else if let Some((name, value)) = line.rsplit_once(char::is_whitespace)
@@ -42,6 +31,59 @@ pub fn report(text: &str) -> ParsedReport {
         }
     }
     report
+}
+
+/// A CSV of genai-perf or aiperf: a row for each metric.
+pub fn of_metrics(text: &str) -> Option<ParsedReport> {
+    const HEAD: &str = "metric,";
+    text.get(..HEAD.len()).filter(|head| head.eq_ignore_ascii_case(HEAD))?;
+    let mut report = ParsedReport::default();
+    let mut columns = None;
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    for record in reader.records().filter_map(Result::ok) {
+        if let [name, values @ ..] = &record.iter().collect::<Vec<_>>()[..] {
+            row(&mut report, &mut columns, name, values);
+        }
+    }
+    Some(report)
+}
+
+/// A row of a table: its head, or a name and the statistics of it.
+fn row(report: &mut ParsedReport, columns: &mut Columns, name: &str, values: &[&str]) {
+    let place = |wanted: &str| values.iter().position(|cell| cell.eq_ignore_ascii_case(wanted));
+    let head = [place("avg"), place("p50")];
+    match (head, *columns) {
+        ([None, None], None) => {
+            if let [value] = values {
+                pair(report, name, value);
+            }
+        }
+        ([None, None], Some(columns)) => {
+            for (column, statistic) in columns.into_iter().zip([Statistic::Mean, Statistic::Median]) {
+                let cell = column.and_then(|column| values.get(column));
+                if let Some(cell) = cell {
+                    report.take_text(name, statistic, cell);
+                }
+            }
+        }
+        _ => *columns = Some(head),
+    }
+}
+
+/// The load of the command that aiperf prints below its table.
+fn load(report: &mut ParsedReport, command: &str) {
+    for flag in flags(command) {
+        let fact = match flag.name.as_str() {
+            "concurrency" => Fact::Concurrency,
+            "request_rate" => Fact::Rate,
+            _ => continue,
+        };
+        flag.number().into_iter().for_each(|number| report.stated.set(fact, number));
+    }
 }
 
 /// A name and its value. Log lines have no number there.

@@ -1,0 +1,59 @@
+//! What a text sets outside the engine's command: environment variables, and settings in a file that it writes.
+
+use super::apply::OPTIONS_FILE;
+use super::launches::launches;
+use super::yaml::uncommented;
+
+/// The engine's environment variables that a text sets: for a command, in a container, or in a script.
+pub fn environment(text: &str, engine: &str) -> Vec<String> {
+    let starts = launches().of(engine).map(|of| &of.variables[..]).unwrap_or_default();
+    let mut set: Vec<String> = Vec::new();
+    for word in text.lines().map(uncommented).flat_map(str::split_whitespace) {
+        let word = word.trim_start_matches("--env=").trim_matches(['"', '\'', ',', ':']);
+        let is_name = |name: &str| {
+            name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_')
+        };
+        let name = word.split('=').next().unwrap_or_default();
+        if starts.iter().any(|start| word.starts_with(start))
+            && is_name(name)
+            && !set.iter().any(|one| one == word)
+        {
+            set.push(word.to_owned());
+        }
+    }
+    set
+}
+
+/// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file.
+pub fn written(text: &str) -> Vec<String> {
+    let (mut all, mut end) = (Vec::new(), None);
+    for line in text.lines().filter(|_| text.contains(OPTIONS_FILE)) {
+        match end {
+            Some(mark) if line.trim() == mark => end = None,
+            Some(_) => all.push(line),
+            None => {
+                let word = line.split_once("<<").and_then(|(_, rest)| rest.split_whitespace().next());
+                let mark = word.map(|word| word.trim_matches(['-', '\'', '"']));
+                end = mark.filter(|mark| mark.starts_with(char::is_alphabetic));
+            }
+        }
+    }
+    settings(all.into_iter())
+}
+
+/// The settings of a YAML file, those within another as `outer.inner: value`.
+pub fn settings<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let (mut first, mut outer) = (None, "");
+    let setting = |line: &'a str| {
+        let (indent, line) = (line.len() - line.trim_start().len(), line.trim());
+        let is_inner = indent > *first.get_or_insert(indent);
+        let key = line.split(':').next().unwrap_or(line);
+        outer = if is_inner { outer } else { key };
+        match (is_inner, outer, key) {
+            (true, "kv_cache_config", "dtype") => format!("kv_cache_{line}"),
+            (false, ..) | (_, "kv_cache_config" | "speculative_config", _) => line.to_owned(),
+            _ => format!("{outer}.{line}"),
+        }
+    };
+    lines.filter(|line| !line.trim().is_empty()).map(setting).collect()
+}
