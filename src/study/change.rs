@@ -147,13 +147,13 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     blocks.push(Block::text(
         "Each row applies one change to this configuration under the same load, simulated again; percentages are relative \
-         to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
+         to this configuration. Output is counted while the load lasts. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
          The chances follow from measured runs and from what the row shares with this configuration.",
     ));
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: no improvement in any column, or over {} times slower.",
+            "{rows} left out: no improvement in any column, overloaded, or over {} times slower.",
             fixed(TOO_SLOW, 0)
         )));
     }
@@ -166,7 +166,7 @@ const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
 fn rank(case: &Case) -> f64 {
     const LAST: f64 = 1e9;
     let missed = if case.meets_limits() == Some(false) { LAST } else { 0.0 };
-    let cost = COST.of(case).or_else(|| Some(LAST / 2.0 - PER_GPU.of(case)?));
+    let cost = COST.of(case).or_else(|| Some(LAST / 2.0 - PER_GPU.sustained(case)?));
     cost.map_or(f64::INFINITY, |cost| missed + cost)
 }
 
@@ -246,16 +246,17 @@ const SHOWN: f64 = 0.005;
 /// A change that makes times longer than this multiple is no improvement, whatever it saves.
 const TOO_SLOW: f64 = 3.0;
 
-/// Whether a change gives an answer where there was none, meets limits that were missed, or is better in some
-/// column without being far worse in any.
+/// Whether a change gives an answer where there was none, serves a load or meets limits that were missed, or is better
+/// in some column without being far worse in any.
 fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     let meets = |case: &Case| case.meets_limits() == Some(true);
-    if own.headline().is_none() || meets(case) && !meets(own) {
+    let overloaded = [case, own].map(Case::is_overloaded);
+    if own.headline().is_none() || meets(case) && !meets(own) || overloaded == [false, true] {
         return true;
     }
-    let ratio = |metric: Metric| Some(metric.of(case)? / metric.of(own)?);
+    let ratio = |metric: Metric| metric.ratio(case, own);
     let times = [TTFT, TPOT].map(ratio);
-    let is_slow = times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
+    let is_slow = overloaded == [true, false] || times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
     let less = [TTFT, TPOT, COST].map(ratio).into_iter().flatten().any(|ratio| ratio < 1.0 - SHOWN);
     let more = [PER_GPU, OUTPUT].map(ratio).into_iter().flatten().any(|ratio| ratio > 1.0 + SHOWN);
     !is_slow && (less || more)

@@ -67,6 +67,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let rows =
         differences(&columns).into_iter().chain(numbers(&columns)).chain(actions(study, columns.len()));
     blocks.push(Block::table("Differences and results", &head, rows));
+    if study.link.scenario.workload.load.is_rate() {
+        blocks.push(Block::text("Output and requests are counted while the load lasts."));
+    }
     for (name, case) in NAMES.iter().zip(&columns).skip(1) {
         blocks.extend(verdict(name, case).map(|text| Block::text(text).called("ranked")));
         blocks.extend(settling(name, columns[0], case));

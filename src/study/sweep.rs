@@ -190,7 +190,7 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
 }
 
 fn bars(study: &Study, cases: &[&Case]) -> Block {
-    let output = |case: &Case| PER_GPU.of(case).unwrap_or(0.0);
+    let output = |case: &Case| PER_GPU.sustained(case).unwrap_or(0.0);
     let mut sorted = cases.to_vec();
     sorted.order_by(|a, b| output(b).total_cmp(&output(a)));
     let bars =

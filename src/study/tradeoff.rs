@@ -128,7 +128,7 @@ fn ahead(study: &Study, point: &FrontierPoint<'_>, points: &[FrontierPoint<'_>])
 }
 
 fn point(case: &Case) -> Option<FrontierPoint<'_>> {
-    Some(FrontierPoint { case, per_user: PER_USER.of(case)?, per_gpu: PER_GPU.of(case)? })
+    Some(FrontierPoint { case, per_user: PER_USER.of(case)?, per_gpu: PER_GPU.sustained(case)? })
 }
 
 /// From the slowest user to the fastest.
