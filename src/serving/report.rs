@@ -66,6 +66,14 @@ impl KernelLine {
         self.time * self.count as f64
     }
 
+    /// Whether it is faster than its ceiling: then it has other tiles than counted, or splits them across SMs. At the roofline
+    /// every kernel is.
+    pub fn has_other_tiles(&self) -> bool {
+        /// A ratio within this is not visible in the printed digits.
+        const LEAST: f64 = 5e-3;
+        self.provenance != Provenance::Roofline && self.time.0 < self.ceiling.0 * (1.0 - LEAST)
+    }
+
     /// What the pass would save with all of them at the ceiling. With different tiles than counted, the ceiling may be
     /// beaten.
     pub fn saved(&self) -> Seconds {
