@@ -1,5 +1,6 @@
 //! Turns a plan and the models' answers into a report.
 
+use crate::calibration::Factors;
 use crate::config::{Field, Issue, Setup};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
@@ -33,6 +34,7 @@ pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Optio
         headline: None,
         run: None,
         calibrated: None,
+        alone: None,
         passes: Vec::new(),
         issues,
     };
@@ -177,7 +179,9 @@ impl Finisher<'_> {
         }
         report.issues.extend(self.saturated(&run));
         report.issues.extend(self.admits_no_more(&run));
-        Some(Report { headline: Some(headline), run: Some(run), calibrated, ..report })
+        let factors = calibrated.as_ref().map_or(Factors::NONE, |calibrated| calibrated.factors);
+        let alone = runner.without_others(factors);
+        Some(Report { headline: Some(headline), run: Some(run), calibrated, alone, ..report })
     }
 
     /// A warning if the run's times say little.

@@ -7,7 +7,7 @@ use crate::config::{Dtype, Field, Issue, Setup};
 use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
-use crate::serving::run::{Calibrated, Power, Run};
+use crate::serving::run::{Alone, Calibrated, Power, Run};
 use crate::units::{Bytes, Dollars, Flops, Order, Seconds, Watts};
 
 /// The efficiencies behind the numbers.
@@ -245,6 +245,10 @@ pub struct Report {
     pub run: Option<Run>,
     /// Calibration of that run: bands, and the physics alone. `None` if not calibrated.
     pub calibrated: Option<Calibrated>,
+    /// A request of that run without the others.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub alone: Option<Alone>,
     /// Prefill, decode; empty if it does not fit.
     pub passes: Vec<PassReport>,
     pub issues: Vec<Issue>,

@@ -6,11 +6,9 @@ use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::rank::SAME;
 use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit};
-use crate::calibration::Factors;
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, catalog, check};
 use crate::graph::Phase;
-use crate::serving::Report;
 use crate::study::words;
 use crate::units::{Order, chance, count, fixed, percent};
 
@@ -183,12 +181,9 @@ fn limits(own: &Case) -> Vec<String> {
             ));
         }
     }
-    if let (Some(setup), Some(headline), Some(prefill)) =
-        (own.setup(), own.headline(), own.pass(Phase::Prefill))
-        && !matches!(own.scenario.workload.load, Load::Batch(_))
+    if let (Some(setup), Some(report), Some(headline)) = (own.setup(), own.report(), own.headline())
+        && let Some(parts) = TtftParts::of(setup, report)
     {
-        let factors = own.report().and_then(Report::factors).unwrap_or(Factors::NONE);
-        let parts = TtftParts::of(setup, headline, Some(prefill), factors);
         lines.push(format!(
             "TTFT: {} of it is spent on other requests (running steps, their prompts, waiting for a slot); prefilling the \
              prompt itself takes {}.",
