@@ -188,19 +188,14 @@ impl Finisher<'_> {
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
         let setup = self.setup();
-        let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
-        let requests_per_s = setup.requests_at(run.load);
         let text = format!(
             "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, \
              so its value here depends on the length of the run. Lower the rate, or use {}.",
-            count(requests_per_s),
+            count(setup.requests_at(run.load)),
             count(found.served_per_s),
-            match setup.prefill {
-                Some(_) => "more workers in the full pool, prefill or decode".into(),
-                None => {
-                    let enough = (requests_per_s / (of_replica * FULL_USE)).ceil();
-                    format!("{} replicas", count(enough.max(f64::from(setup.replicas) + 1.0)))
-                }
+            match enough_replicas(setup, run) {
+                None => "more workers in the full pool, prefill or decode".into(),
+                Some(enough) => format!("{} replicas", count(f64::from(enough))),
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))
@@ -247,6 +242,13 @@ impl Finisher<'_> {
                 .and_then(|dollars| Dollars(dollars).per_million(sustained)),
         }
     }
+}
+
+/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools.
+pub fn enough_replicas(setup: &Setup, run: &Run) -> Option<u32> {
+    let of_replica = run.saturation?.served_per_s / f64::from(setup.replicas.max(1));
+    let enough = (setup.requests_at(run.load) / (of_replica * FULL_USE)).ceil() as u32;
+    setup.prefill.is_none().then(|| enough.max(setup.replicas.saturating_add(1)))
 }
 
 /// Mean number of requests per replica between first and last token.

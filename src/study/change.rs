@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::rank::SAME;
 use super::ttft::TtftParts;
-use super::{Block, Case, Row, Study, better, edit};
+use super::{Block, Case, Row, Study, better, edit, remedy};
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, catalog, check};
 use crate::graph::Phase;
@@ -51,12 +51,12 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         };
         add(name, &|scenario| (scenario.parallel.tp, scenario.parallel.dp) = (tp, dp));
     }
+    for budget in remedy::budgets(base) {
+        add(format!("Token budget {}", count(f64::from(budget))), &|scenario| {
+            scenario.overrides.token_budget = Some(budget);
+        });
+    }
     if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
-        for budget in [setup.token_budget / 2, setup.token_budget.saturating_mul(2)] {
-            add(format!("Token budget {}", count(f64::from(budget))), &|scenario| {
-                scenario.overrides.token_budget = Some(budget);
-            });
-        }
         // The same GPUs, if there are replicas to spare.
         let [workers, replicas] = match base.replicas {
             1 => [1, 1],
@@ -89,6 +89,12 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         [1, 2, base.replicas, base.replicas.saturating_mul(3)].map(|by| base.replicas.saturating_add(by));
     for replicas in more.into_iter().collect::<BTreeSet<_>>() {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
+    }
+    if base.has_pools() {
+        let now = base.prefill.workers;
+        for workers in BTreeSet::from([1, now].map(|by| now.saturating_add(by))) {
+            add(format!("{workers} prefill workers"), &|scenario| scenario.prefill.workers = workers);
+        }
     }
     for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
         add(gpu.name.clone(), &|scenario| scenario.put_on(&gpu.id));
@@ -286,6 +292,8 @@ mod tests {
         assert_eq!(experts.iter().filter(|name| name.starts_with("Token budget")).count(), 2);
         let ranks = tried("v=1&m=deepseek-r1&g=b200&dp=8&ep=8");
         assert!(has(&ranks, "TP 8, DP 8, 64 GPUs") && has(&ranks, "TP 8, DP 1"), "{ranks:?}");
+        let long = tried("v=1&e=trtllm&r=4&isl=16000");
+        assert!(has(&long, "Token budget 16"), "{long:?}");
         let dense = tried("v=1&m=llama-3.3-70b-instruct&tp=4");
         assert!(!has(&dense, "Attention DP") && !has(&dense, "2 draft tokens"), "{dense:?}");
     }
