@@ -1,5 +1,6 @@
 //! Turns a plan and the models' answers into a report.
 
+use crate::calibration::Factors;
 use crate::config::{Field, Issue, Setup};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
@@ -33,6 +34,7 @@ pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Optio
         headline: None,
         run: None,
         calibrated: None,
+        alone: None,
         passes: Vec::new(),
         issues,
     };
@@ -167,26 +169,23 @@ impl Finisher<'_> {
         }
         report.issues.extend(self.saturated(&run));
         report.issues.extend(self.admits_no_more(&run));
-        Some(Report { headline: Some(headline), run: Some(run), calibrated, ..report })
+        let factors = calibrated.as_ref().map_or(Factors::NONE, |calibrated| calibrated.factors);
+        let alone = runner.without_others(factors);
+        Some(Report { headline: Some(headline), run: Some(run), calibrated, alone, ..report })
     }
 
     /// A warning if the run's times say little.
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
         let setup = self.setup();
-        let of_replica = found.served_per_s / f64::from(setup.replicas.max(1));
-        let requests_per_s = setup.requests_at(run.load);
         let text = format!(
             "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, \
              so its value here depends on the length of the run. Lower the rate, or use {}.",
-            count(requests_per_s),
+            count(setup.requests_at(run.load)),
             count(found.served_per_s),
-            match setup.prefill {
-                Some(_) => "more workers in the full pool, prefill or decode".into(),
-                None => {
-                    let enough = (requests_per_s / (of_replica * FULL_USE)).ceil();
-                    format!("{} replicas", count(enough.max(f64::from(setup.replicas) + 1.0)))
-                }
+            match enough_replicas(setup, run) {
+                None => "more workers in the full pool, prefill or decode".into(),
+                Some(enough) => format!("{} replicas", count(f64::from(enough))),
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))
@@ -214,6 +213,13 @@ impl Finisher<'_> {
     fn dollars_per_million(&self, output_per_s: f64) -> Option<Dollars> {
         Dollars(self.setup().dollars_per_hour()?).per_million(output_per_s)
     }
+}
+
+/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools.
+pub fn enough_replicas(setup: &Setup, run: &Run) -> Option<u32> {
+    let of_replica = run.saturation?.served_per_s / f64::from(setup.replicas.max(1));
+    let enough = (setup.requests_at(run.load) / (of_replica * FULL_USE)).ceil() as u32;
+    setup.prefill.is_none().then(|| enough.max(setup.replicas.saturating_add(1)))
 }
 
 /// Mean number of requests per replica between first and last token.

@@ -247,8 +247,26 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
     (running, issues)
 }
 
-/// The smallest single change that makes it fit: more tensor parallelism first, then a narrower format.
+/// The smallest single change that makes it fit, in words.
 fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigure> {
+    const NONE: &str =
+        "No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.";
+    let now = setup.parallel;
+    Ok(fitting(setup, demand)?.map_or(NONE.into(), |fits| {
+        let over = |nodes: u32| if nodes > 1 { format!(", over {nodes} nodes") } else { String::new() };
+        match fits.parallel {
+            parallel if parallel.tp != now.tp => format!("TP {} fits{}.", parallel.tp, over(fits.nodes())),
+            parallel if parallel.pp != now.pp => format!("PP {} fits{}.", parallel.pp, over(fits.nodes())),
+            _ if fits.weights != setup.weights => format!("{} weights fit.", fits.weights.name()),
+            _ => {
+                format!("A memory share of {}, the engine's default, fits.", decimal(fits.memory_share))
+            }
+        }
+    }))
+}
+
+/// The setup with that change: more tensor parallelism first, then a narrower format. `None` if no single one makes it fit.
+pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
         let memory = memory(trial, demand)?;
         let needed = match trial.workload.load {
@@ -263,60 +281,59 @@ fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigu
         trial
     };
     let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
-    if let Some(memory_share) = usual
-        && fits(&with(&|trial| trial.memory_share = memory_share))?
-    {
-        return Ok(format!("A memory share of {}, the engine's default, fits.", decimal(memory_share)));
-    }
-    let now = setup.parallel;
-    // In words, if the layout can run and fits.
-    let layout = |what: String, parallel: Parallelism| {
-        let trial = with(&|trial| trial.parallel = parallel);
-        let nodes = trial.nodes();
-        let joined = nodes == 1 || setup.gpu.network_bandwidth().is_ok();
-        let over = if nodes > 1 { format!(", over {nodes} nodes") } else { String::new() };
-        let found = joined && divides(&setup.model, parallel) && fits(&trial)?;
-        Ok(found.then(|| format!("{what} fits{over}.")))
-    };
-    let wider = |tp: u32| (format!("TP {tp}"), Parallelism { tp, ..now });
-    let domain = setup.gpu.link.domain;
-    for (what, parallel) in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp).map(wider) {
-        if parallel.gpus() <= domain
-            && let Some(found) = layout(what, parallel)?
-        {
-            return Ok(found);
+    if let Some(memory_share) = usual {
+        let trial = with(&|trial| trial.memory_share = memory_share);
+        if fits(&trial)? {
+            return Ok(Some(trial));
         }
     }
-    let fits_in = |weights: Dtype| {
+    let now = setup.parallel;
+    // If the layout can run and fits.
+    let layout = |parallel: Parallelism| {
+        let trial = with(&|trial| trial.parallel = parallel);
+        let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
+        let found = joined && divides(&setup.model, parallel) && fits(&trial)?;
+        Ok(found.then_some(trial))
+    };
+    let wider = |tp: u32| Parallelism { tp, ..now };
+    let domain = setup.gpu.link.domain;
+    for parallel in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp).map(wider) {
+        if parallel.gpus() <= domain
+            && let Some(found) = layout(parallel)?
+        {
+            return Ok(Some(found));
+        }
+    }
+    let narrowed = |weights: Dtype| {
         let Setup { gpu, engine, model, .. } = setup;
         let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
         let narrower = supported && weights.bytes() < setup.weights.bytes();
-        let trial =
-            || with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
-        Ok(narrower && fits(&trial())?)
+        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
+        Ok((narrower && fits(&trial)?).then_some(trial))
     };
-    if fits_in(Dtype::Fp8)? {
-        return Ok("FP8 weights fit.".into());
+    if let Some(found) = narrowed(Dtype::Fp8)? {
+        return Ok(Some(found));
     }
     // Pipeline stages exchange little, so they suit several nodes if one is too small.
     for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > now.pp && pp <= setup.model.layers()) {
-        if let Some(found) = layout(format!("PP {pp}"), Parallelism { pp, ..now })? {
-            return Ok(found);
+        if let Some(found) = layout(Parallelism { pp, ..now })? {
+            return Ok(Some(found));
         }
     }
     // Checkpoints in four bits lose more, so they come last.
     for &weights in weight_formats(&setup.model) {
-        if weights.bytes() < Dtype::Fp8.bytes() && fits_in(weights)? {
-            return Ok(format!("{} weights fit.", weights.name()));
+        if weights.bytes() < Dtype::Fp8.bytes()
+            && let Some(found) = narrowed(weights)?
+        {
+            return Ok(Some(found));
         }
     }
-    for (what, parallel) in [16, 32].into_iter().filter(|&tp| tp > now.tp).map(wider) {
-        if let Some(found) = layout(what, parallel)? {
-            return Ok(found);
+    for parallel in [16, 32].into_iter().filter(|&tp| tp > now.tp).map(wider) {
+        if let Some(found) = layout(parallel)? {
+            return Ok(Some(found));
         }
     }
-    Ok("No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory."
-        .into())
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub mod step;
 pub mod table;
 
 pub use elsewhere::{Alternative, elsewhere};
-pub use finish::{answer, finish, runner};
+pub use finish::{answer, enough_replicas, finish, runner};
+pub use fit::{Demand, fitting};
 pub use layers::{LayerCall, LayerKernels, layers};
 pub use plan::{Plan, memory_of, plan, plan_among};
 pub use report::Report;

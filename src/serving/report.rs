@@ -7,7 +7,7 @@ use crate::config::{Dtype, Field, Issue, Setup};
 use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
-use crate::serving::run::{Calibrated, Power, Run};
+use crate::serving::run::{Alone, Calibrated, Power, Run};
 use crate::units::{Bytes, Dollars, Flops, Order, Seconds, Watts};
 
 /// The efficiencies behind the numbers.
@@ -64,6 +64,14 @@ impl KernelLine {
     /// The time of all its launches in the pass.
     pub fn total(&self) -> Seconds {
         self.time * self.count as f64
+    }
+
+    /// Whether it is faster than its ceiling: then it has other tiles than counted, or splits them across SMs. At the roofline
+    /// every kernel is.
+    pub fn has_other_tiles(&self) -> bool {
+        /// A ratio within this is not visible in the printed digits.
+        const LEAST: f64 = 5e-3;
+        self.provenance != Provenance::Roofline && self.time.0 < self.ceiling.0 * (1.0 - LEAST)
     }
 
     /// What the pass would save with all of them at the ceiling. With different tiles than counted, the ceiling may be
@@ -237,6 +245,10 @@ pub struct Report {
     pub run: Option<Run>,
     /// Calibration of that run: bands, and the physics alone. `None` if not calibrated.
     pub calibrated: Option<Calibrated>,
+    /// A request of that run without the others.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub alone: Option<Alone>,
     /// Prefill, decode; empty if it does not fit.
     pub passes: Vec<PassReport>,
     pub issues: Vec<Issue>,

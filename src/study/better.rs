@@ -30,8 +30,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return Vec::new();
     }
     let own = study.own();
-    let all: Vec<_> = study.others().iter().filter_map(|case| Some((gain(own, case)?, case))).collect();
-    let Some((cost, case)) = best(&all) else {
+    let Some((cost, case)) = best(own, study.others().iter()) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
     let confidence =
@@ -46,9 +45,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 /// The change that this study recommends, for others to recommend the same.
 pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
-    let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
-    let all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
-    best(&all).map(|(_, case)| case)
+    best(own, cases).map(|(_, case)| case)
 }
 
 /// Whether a change is of the server alone and without pools, which are not calibrated.
@@ -58,7 +55,9 @@ fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
 
 /// The cheapest change. Of those with the same cost the surest, then the fastest one, so that a change never comes with
 /// another one that gains nothing.
-fn best<'a>(all: &[(f64, &'a Case)]) -> Option<(f64, &'a Case)> {
+fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &'a Case)> {
+    let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
+    let all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
     let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
     let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);
     // In percent, as it is shown.

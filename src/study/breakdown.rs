@@ -67,12 +67,14 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
     drawn(&name, &["Compute", "Memory", "Links", "Launch and host"], Hues::Resources, bars, &words)
 }
 
-/// The longest kernels: textbook roofline, tile and wave quantisation, and the rest.
+/// The longest kernels: textbook roofline, tile and wave quantisation, and the rest. Of a kernel with unknown tiles,
+/// everything above the roofline is the rest.
 fn by_kernel(pass: &PassReport) -> [Block; 2] {
     let kernels: Vec<&KernelLine> = pass.by_share().into_iter().map(|(_, kernel)| kernel).collect();
     let parts = |kernel: &KernelLine| {
         let launches = kernel.count as f64;
-        let (roofline, ceiling, time) = (kernel.roofline.0, ceiling(kernel).0, kernel.time.0);
+        let (roofline, time) = (kernel.roofline.0, kernel.time.0);
+        let ceiling = if kernel.has_other_tiles() { roofline } else { ceiling(kernel).0 };
         [roofline, ceiling - roofline, time - ceiling].map(|part| part.max(0.0) * launches)
     };
     let (shown, rest) = kernels.split_at(kernels.len().min(KERNELS));
@@ -82,12 +84,19 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         let sum = |part: usize| rest.iter().map(|kernel| parts(kernel)[part]).sum();
         bars.push(Bar { name: format!("{} others", rest.len()), parts: [0, 1, 2].map(sum).into() });
     }
-    let words = kernels.first().map_or_else(String::new, |first| {
+    let mut words = kernels.first().map_or_else(String::new, |first| {
         let (time, reached) = (first.total().print(), percent(first.efficiency));
         format!("{} takes {time} and reaches {reached} of its roofline.", first.name)
     });
+    let other: Vec<&str> =
+        kernels.iter().filter(|kernel| kernel.has_other_tiles()).map(|kernel| kernel.name).collect();
+    if !other.is_empty() {
+        let names = other.join(", ");
+        words +=
+            &format!(" Faster than the ceiling of the assumed tiles, so their loss is not split: {names}.");
+    }
     let name = format!("{} by kernel", words::phase(pass.phase));
-    let legend = ["Roofline", "Tile and wave quantisation", "Below the ceiling"];
+    let legend = ["Roofline", "Tile and wave quantisation", "Other losses"];
     drawn(&name, &legend, Hues::Parts, bars, &words)
 }
 

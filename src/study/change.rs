@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::rank::SAME;
 use super::ttft::TtftParts;
-use super::{Block, Case, Row, Study, better, edit};
-use crate::calibration::Factors;
+use super::{Block, Case, Row, Study, better, edit, remedy};
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, Setup, catalog, check};
 use crate::graph::Phase;
-use crate::serving::Report;
 use crate::study::words;
 use crate::units::{Order, chance, count, fixed, percent};
 
@@ -24,6 +22,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
         changes.add(engine.name.clone(), |scenario| edit::engine(scenario, engine));
     }
     changes.add_attention_dp();
+    changes.add_budgets();
     if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
         changes.add_settings(&setup);
     }
@@ -91,13 +90,17 @@ impl Changes<'_> {
         }
     }
 
-    /// Settings of the server, whose `setup` has no separate prefill workers.
-    fn add_settings(&mut self, setup: &Setup) {
-        for budget in [setup.token_budget / 2, setup.token_budget.saturating_mul(2)] {
+    /// Half and double the tokens per step, or a budget that the prompt fits in.
+    fn add_budgets(&mut self) {
+        for budget in remedy::budgets(self.base) {
             self.add(format!("Token budget {}", count(f64::from(budget))), |scenario| {
                 scenario.overrides.token_budget = Some(budget);
             });
         }
+    }
+
+    /// Settings of the server, whose `setup` has no separate prefill workers.
+    fn add_settings(&mut self, setup: &Setup) {
         let base = self.base;
         // The same GPUs, if there are replicas to spare.
         let [workers, replicas] = match base.replicas {
@@ -132,6 +135,12 @@ impl Changes<'_> {
         let more = [1, 2, now, now.saturating_mul(3)].map(|by| now.saturating_add(by));
         for replicas in more.into_iter().collect::<BTreeSet<_>>() {
             self.add(format!("{replicas} replicas"), |scenario| scenario.replicas = replicas);
+        }
+        if self.base.has_pools() {
+            let now = self.base.prefill.workers;
+            for workers in BTreeSet::from([1, now].map(|by| now.saturating_add(by))) {
+                self.add(format!("{workers} prefill workers"), |scenario| scenario.prefill.workers = workers);
+            }
         }
     }
 }
@@ -191,7 +200,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: no improvement in any column, or over {} times slower.",
+            "{rows} left out: no improvement in any column, overloaded, or over {} times slower.",
             fixed(TOO_SLOW, 0)
         )));
     }
@@ -204,7 +213,7 @@ const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
 fn rank(case: &Case) -> f64 {
     const LAST: f64 = 1e9;
     let missed = if case.meets_limits() == Some(false) { LAST } else { 0.0 };
-    let cost = COST.of(case).or_else(|| Some(LAST / 2.0 - PER_GPU.of(case)?));
+    let cost = COST.of(case).or_else(|| Some(LAST / 2.0 - PER_GPU.sustained(case)?));
     cost.map_or(f64::INFINITY, |cost| missed + cost)
 }
 
@@ -221,12 +230,9 @@ fn limits(own: &Case) -> Vec<String> {
             ));
         }
     }
-    if let (Some(setup), Some(headline), Some(prefill)) =
-        (own.setup(), own.headline(), own.pass(Phase::Prefill))
-        && !matches!(own.scenario.workload.load, Load::Batch(_))
+    if let (Some(setup), Some(report), Some(headline)) = (own.setup(), own.report(), own.headline())
+        && let Some(parts) = TtftParts::of(setup, report)
     {
-        let factors = own.report().and_then(Report::factors).unwrap_or(Factors::NONE);
-        let parts = TtftParts::of(setup, headline, Some(prefill), factors);
         lines.push(format!(
             "TTFT: {} of it is spent on other requests (running steps, their prompts, waiting for a slot); prefilling the \
              prompt itself takes {}.",
@@ -284,16 +290,17 @@ const SHOWN: f64 = 0.005;
 /// A change that makes times longer than this multiple is no improvement, whatever it saves.
 const TOO_SLOW: f64 = 3.0;
 
-/// Whether a change gives an answer where there was none, meets limits that were missed, or is better in some
-/// column without being far worse in any.
+/// Whether a change gives an answer where there was none, serves a load or meets limits that were missed, or is better
+/// in some column without being far worse in any.
 fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     let meets = |case: &Case| case.meets_limits() == Some(true);
-    if own.headline().is_none() || meets(case) && !meets(own) {
+    let overloaded = [case, own].map(Case::is_overloaded);
+    if own.headline().is_none() || meets(case) && !meets(own) || overloaded == [false, true] {
         return true;
     }
-    let ratio = |metric: Metric| Some(metric.of(case)? / metric.of(own)?);
+    let ratio = |metric: Metric| metric.ratio(case, own);
     let times = [TTFT, TPOT].map(ratio);
-    let is_slow = times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
+    let is_slow = overloaded == [true, false] || times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
     let less = [TTFT, TPOT, COST].map(ratio).into_iter().flatten().any(|ratio| ratio < 1.0 - SHOWN);
     let more = [PER_GPU, OUTPUT].map(ratio).into_iter().flatten().any(|ratio| ratio > 1.0 + SHOWN);
     !is_slow && (less || more)
@@ -328,6 +335,8 @@ mod tests {
         assert_eq!(experts.iter().filter(|name| name.starts_with("Token budget")).count(), 2);
         let ranks = tried("v=1&m=deepseek-r1&g=b200&dp=8&ep=8");
         assert!(has(&ranks, "TP 8, DP 8, 64 GPUs") && has(&ranks, "TP 8, DP 1"), "{ranks:?}");
+        let long = tried("v=1&e=trtllm&r=4&isl=16000");
+        assert!(has(&long, "Token budget 16"), "{long:?}");
         let dense = tried("v=1&m=llama-3.3-70b-instruct&tp=4");
         assert!(!has(&dense, "Attention DP") && !has(&dense, "2 draft tokens"), "{dense:?}");
     }

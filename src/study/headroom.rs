@@ -87,7 +87,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         "Of the step",
         "Fastest elsewhere",
         "Of the step",
-        "Ceiling set by",
+        "Bound by",
         "Source",
     ];
     let phase = pass.phase.id();
@@ -221,7 +221,7 @@ impl ResourceTimes {
             if kernel.limit == Resource::Network {
                 links += kernel.roofline * launches;
             } else {
-                memory += Bytes(kernel.bytes.0 * launches) / bandwidth;
+                memory += Bytes(kernel.traffic.0 * launches) / bandwidth;
             }
         }
         Some(Self([(Resource::Compute, compute), (Resource::Memory, memory), (Resource::Network, links)]))
@@ -266,16 +266,17 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
         ])
     };
     let (limit, least) = of_decode.most();
+    let (name, uses) = match limit {
+        // Its capacity is another matter.
+        Resource::Memory => ("memory bandwidth", "it (MBU leaves out activations beyond the L2 cache)"),
+        Resource::Network => ("links", "their bandwidth"),
+        _ => ("compute", "its peak"),
+    };
     let text = format!(
-        "Decoding {} at once uses {} of {}, the bottleneck. The rate is for all replicas between prefills; \
-        larger batches reach more.",
+        "Overlapped perfectly, {name} would limit decode: now decoding {} at once uses {} of {uses}. The rate is for all \
+        replicas between prefills; larger batches reach more.",
         counted(decode.sequences as f64, "sequence"),
         percent(least / decode.time),
-        match limit {
-            // Its capacity is another matter.
-            Resource::Memory => "memory bandwidth (for all operands; MBU counts weights and KV cache)".into(),
-            _ => words::resource(limit).to_ascii_lowercase(),
-        },
     );
     let head = ["", "Prefill step", "Decode step", "Output while decoding"];
     vec![
@@ -303,9 +304,12 @@ mod tests {
 
     #[test]
     fn no_step_is_shorter_than_its_longest_resource() {
-        for link in
-            ["v=1&m=qwen3-32b&tp=2&c=64", "v=1&m=qwen3-30b-a3b&tp=4&c=64", "v=1&m=llama-3.1-8b&b=8&osl=16"]
-        {
+        for link in [
+            "v=1&m=qwen3-32b&tp=2&c=64",
+            "v=1&m=qwen3-30b-a3b&tp=4&c=64",
+            "v=1&m=llama-3.1-8b&b=8&osl=16",
+            "v=1&m=llama-3.1-8b&b=64&isl=512&osl=64",
+        ] {
             let setup = check(&link::decode(link).0.scenario, catalog()).0.expect(link);
             let (plan, _) = plan(&setup).expect(link);
             let report = finish(&plan, &Efficiencies::Roofline).expect(link);

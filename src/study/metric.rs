@@ -16,9 +16,19 @@ pub struct Metric {
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
-    /// A throughput. At an arrival rate a run also drains, the longer the slower its last answers are, so two runs are compared while
-    /// their loads last.
-    is_throughput: bool,
+    compared: Compared,
+}
+
+/// What two runs are ranked by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compared {
+    Value,
+    /// A throughput. At an arrival rate a run also drains, the longer the slower its last answers are, so it is that of
+    /// the time while the load lasts.
+    Sustained,
+    /// A time. In an overload the queue grows throughout, and so may the batch: times then depend on the length of the run,
+    /// and are not compared.
+    UnlessOverloaded,
 }
 
 const fn time(
@@ -33,7 +43,7 @@ const fn time(
         rests_on,
         inverse: false,
         less_is_better: true,
-        is_throughput: false,
+        compared: Compared::UnlessOverloaded,
     }
 }
 
@@ -47,7 +57,7 @@ const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric
         rests_on,
         inverse: false,
         less_is_better: false,
-        is_throughput: true,
+        compared: Compared::Sustained,
     }
 }
 
@@ -59,7 +69,7 @@ pub const PER_GPU: Metric = rate("Output per GPU, tok/s", |headline| Some(headli
 pub const PER_USER: Metric = Metric {
     rests_on: |of| of.tpot,
     inverse: true,
-    is_throughput: false,
+    compared: Compared::UnlessOverloaded,
     ..rate("Output per user, tok/s", |headline| headline.output_per_s_per_user)
 };
 pub const REQUESTS: Metric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
@@ -67,7 +77,7 @@ pub const COST: Metric = Metric {
     unit: ChartUnit::Dollars,
     inverse: true,
     less_is_better: true,
-    is_throughput: false,
+    compared: Compared::Value,
     ..rate("Cost per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
 };
 
@@ -89,14 +99,23 @@ impl Metric {
 
     /// `23.1 ms (+12 %)`: with the change from `base`.
     pub fn print_change(&self, case: &Case, base: &Case) -> String {
-        let change = self.lasting(case).zip(self.lasting(base)).and_then(|(value, was)| change(value, was));
+        let comparable = self.ratio(case, base).is_some();
+        let values = self.of(case).zip(self.of(base)).filter(|_| comparable);
+        let change = values.and_then(|(value, was)| change(value, was));
         change.map_or_else(|| self.print(case), |change| format!("{} ({change})", self.print(case)))
     }
 
+    /// Which is better: its value while the load lasts, relative to that of `base`; `None` if they cannot be compared.
+    pub fn ratio(&self, case: &Case, base: &Case) -> Option<f64> {
+        let overloaded = case.is_overloaded() || base.is_overloaded();
+        let comparable = self.compared != Compared::UnlessOverloaded || !overloaded;
+        Some(self.sustained(case).filter(|_| comparable)? / self.sustained(base)?)
+    }
+
     /// Its value while the load lasts.
-    fn lasting(&self, case: &Case) -> Option<f64> {
+    pub fn sustained(&self, case: &Case) -> Option<f64> {
         let value = self.of(case)?;
-        let run = case.report()?.run.as_ref().filter(|_| self.is_throughput);
+        let run = case.report()?.run.as_ref().filter(|_| self.compared == Compared::Sustained);
         Some(run.map_or(value, |run| run.sustained(value)))
     }
 
@@ -104,7 +123,7 @@ impl Metric {
     pub fn figure(&self, case: &Case) -> Option<UncertainFigure> {
         let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.rank_input)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
-        Some(UncertainFigure { value: self.of(case)?, response, ..of })
+        Some(UncertainFigure { value: self.sustained(case)?, response, ..of })
     }
 
     /// A line through those of `cases` that have the number, each at its position on the axis.
@@ -145,7 +164,29 @@ pub fn change(value: f64, was: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::config::link::decode;
+    use crate::efficiency::Efficiencies;
+
+    #[test]
+    fn runs_are_ranked_by_the_time_while_the_load_lasts() {
+        let of = |link: &str| {
+            let mut case = Case::new("", decode(link).0.scenario);
+            case.predict(&Arc::default(), |_| Ok(Efficiencies::Roofline), false).expect(link);
+            case
+        };
+        // Both serve all that arrives; the slower one drains for longer.
+        let [slow, fast] = ["g=l40s&r=1", "r=1"].map(of);
+        assert!((OUTPUT.ratio(&slow, &fast).expect("comparable") - 1.0).abs() < 1e-3);
+        assert!(OUTPUT.of(&slow) < OUTPUT.of(&fast));
+        let [less, more] = ["r=300", "r=900"].map(of);
+        assert!(less.is_overloaded() && more.is_overloaded());
+        for time in [TTFT, TPOT, E2E, PER_USER] {
+            assert_eq!(time.print_change(&more, &less), time.print(&more));
+        }
+    }
 
     #[test]
     fn changes_have_a_sign() {

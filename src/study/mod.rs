@@ -27,6 +27,7 @@ pub mod panel;
 pub mod pick;
 mod plans;
 mod rank;
+mod remedy;
 mod search;
 mod sensitivity;
 mod shape;
@@ -234,6 +235,13 @@ impl Study {
             None => self.own_runs.borrow_mut().of(&self.link.runs, &ask)?.0,
         };
         case.predict(&own, ask, self.topic == Topic::Headroom)?;
+        if self.done == 0 && matches!(self.topic, Topic::Change | Topic::Better) {
+            for remedy in remedy::of(case) {
+                if self.cases.iter().all(|known| known.scenario != remedy.scenario) {
+                    self.cases.push(remedy);
+                }
+            }
+        }
         // For loads of compared configurations, only curves are drawn.
         let is_ranked = match self.topic {
             Topic::Change | Topic::Better | Topic::Sweep => true,

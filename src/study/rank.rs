@@ -46,6 +46,7 @@ fn beats(form: &Case, case: &Case, own: &[KnownRun]) -> Option<Vec<WinProbabilit
     let cost = |case| COST.of(case);
     let is_same = cost(form).zip(cost(case)).is_some_and(|(one, other)| (other / one - 1.0).abs() <= SAME);
     let beats = |metric: Metric| {
+        metric.ratio(case, form)?;
         let figures = [metric.figure(form)?, metric.figure(case)?];
         let form_is_lower = versus.lower(figures);
         let with = if metric.less_is_better { 1.0 - form_is_lower } else { form_is_lower };

@@ -80,7 +80,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 /// The largest relative change of a latency or of the output; `None` if there is no answer.
 fn effect(own: &Case, case: &Case) -> Option<f64> {
     case.headline()?;
-    let change = |metric: &Metric| Some((metric.of(case)? / metric.of(own)?).ln().abs());
+    let change = |metric: &Metric| Some(metric.ratio(case, own)?.ln().abs());
     Some([TTFT, TPOT, PER_GPU].iter().filter_map(change).fold(0.0, f64::max))
 }
 

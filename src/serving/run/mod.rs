@@ -4,6 +4,7 @@
 //! A table of step times is planned and answered once, together with the plan; any number of runs then follow from
 //! it ([`Runner`]), and a [`Sweep`] picks the ones for a curve.
 
+mod alone;
 mod calibrated;
 mod capacity;
 mod commands;
@@ -19,6 +20,7 @@ mod sweep;
 mod trace;
 mod trial;
 
+pub use alone::Alone;
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
 pub use commands::{Commands, checkpoint_name};
 pub use lengths::{from_table, log_normal, longest, means, requests};
@@ -225,14 +227,25 @@ impl Runner {
         &self,
         setup: &Setup,
         (load, count): (Load, u32),
-        RunOptions { factors, in_brief, steps }: RunOptions<'_>,
+        options: RunOptions<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
+        let (outcome, kv_tokens) = self.outcome(&requests, &arrivals, options)?;
+        Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
+    }
+
+    /// These requests on one replica or both pools, and the tokens that their KV caches hold.
+    fn outcome(
+        &self,
+        requests: &[Request],
+        arrivals: &Arrivals,
+        RunOptions { factors, in_brief, steps }: RunOptions<'_>,
+    ) -> Result<(Outcome, u64), SimError> {
         let cost = steps.times(factors);
         let limits = Limits { steps: STEPS, moments: if in_brief { 0 } else { MOMENTS } };
         let of_replica = self.policy.kv_tokens * u64::from(self.policy.ranks);
         let (outcome, kv_tokens) = match &self.prefill {
-            None => (simulate(&self.policy, &requests, &arrivals, &cost, limits), of_replica),
+            None => (simulate(&self.policy, requests, arrivals, &cost, limits), of_replica),
             Some(prefill) => {
                 let of_worker = prefill.policy.kv_tokens * u64::from(prefill.policy.ranks);
                 let (workers, replicas) = (prefill.setup.replicas, self.setup.replicas);
@@ -240,12 +253,12 @@ impl Runner {
                 let first = Pool { policy: &prefill.policy, cost: &own, replicas: workers };
                 let then = Pool { policy: &self.policy, cost: &cost, replicas };
                 let all = of_worker * u64::from(workers) + of_replica * u64::from(replicas);
-                (simulate_disaggregated(first, then, prefill.transfer, &requests, &arrivals, limits), all)
+                (simulate_disaggregated(first, then, prefill.transfer, requests, arrivals, limits), all)
             }
         };
         let mut outcome = outcome?;
         outcome.wait(factors.wait, arrivals.pause());
-        Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
+        Ok((outcome, kv_tokens))
     }
 
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.

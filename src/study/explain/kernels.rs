@@ -2,7 +2,6 @@
 
 use crate::config::{Load, Setup};
 use crate::graph::Phase;
-use crate::latency::Provenance;
 use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
@@ -74,8 +73,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
 /// What the step would gain if the kernel reached its ceiling.
 fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
     let saved = kernel.saved();
-    let is_ideal = kernel.provenance == Provenance::Roofline;
-    if !is_ideal && kernel.time.0 < kernel.ceiling.0 * (1.0 - LEAST) {
+    if kernel.has_other_tiles() {
         return "It is faster than its ceiling: it uses different tiles than assumed, or splits them across SMs."
             .into();
     }

@@ -75,15 +75,19 @@ fn ttft(
             count(f64::from(setup.cached(prompt))),
         )));
     }
-    let parts = TtftParts::of(setup, headline, prefill, report.factors().unwrap_or(Factors::NONE));
+    let Some(parts) = TtftParts::of(setup, report) else {
+        return Block::fold("ttft", name, blocks);
+    };
     let rows = [
         ("Image encoder", parts.images),
-        ("Its own prompt, in a step alone", parts.prompt),
+        ("Its own prompt, in steps of its own", parts.prompt),
         ("API server and tokenizer", parts.server),
+        ("Handover to a decode replica", parts.hand_over),
         ("Sharing steps with other requests", parts.shared),
         ("Waiting for the step in progress, or for a slot", parts.queue),
     ];
-    let rows = rows.into_iter().filter(|(_, time)| *time > Seconds::ZERO);
+    // Less is rounding.
+    let rows = rows.into_iter().filter(|(_, time)| time.0 > headline.ttft.0 * 1e-6);
     let share = |time: Seconds| percent(time.0 / headline.ttft.0).to_string();
     let row = |(name, time): (&str, Seconds)| [name.to_owned(), time.print().to_string(), share(time)];
     blocks.push(Block::table("Parts of TTFT", &["Part", "Time", "Share"], rows.map(row)));

@@ -1,7 +1,7 @@
 //! The plans as a table, and the details of each.
 
+use crate::calibration::Band;
 use crate::find::DeploymentPlan;
-use crate::serving::run::Spread;
 use crate::study::{Block, Fact, Row, Span};
 use crate::units::{Dollars, Printed, Seconds, cents, chance, count, counted, fixed, percent};
 
@@ -91,9 +91,9 @@ pub(super) fn details(index: usize, plan: &DeploymentPlan, page: &str) -> Block 
 }
 
 fn figures(plan: &DeploymentPlan) -> Block {
-    let between = |spread: &Spread| {
+    let between = |band: &Band| {
         let of = |value: f64| Seconds(value).print();
-        let (low, high) = (of(spread.mean.low), of(spread.mean.high));
+        let (low, high) = (of(band.low), of(band.high));
         match low.has_unit_of(&high) {
             true => format!("{}–{high}", low.number),
             false => format!("{low}–{high}"),
@@ -101,6 +101,7 @@ fn figures(plan: &DeploymentPlan) -> Block {
     };
     const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
     const BAND: &str = "80 % of measured means are expected in this range";
+    const LIMITED: &str = "80 % of measurements of what the limit is on are expected in this range";
     let mut facts = vec![
         Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
         Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
@@ -123,18 +124,17 @@ fn figures(plan: &DeploymentPlan) -> Block {
         facts.push(rate("Power", power.watts, "W", WHOLE));
         facts.push(rate("Energy", power.joules_per_output_token, "J/token", WHOLE));
     }
-    facts.extend(plan.limits.iter().map(|kept| {
+    for (index, kept) in plan.limits.iter().enumerate() {
         let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
         let name = kept.field.input().label;
-        Fact::new(
-            name,
-            format!("{at} of {limit}, {}", percent(kept.share)),
-            "Reached by the required share of requests",
-        )
-    }));
+        let value = format!("{at} of {limit}, {}", percent(kept.share));
+        facts.push(Fact::new(name, value, "Reached by the required share of requests"));
+        let band = plan.bands.as_ref().and_then(|bands| bands.limits.get(index)?.as_ref());
+        facts.extend(band.map(|band| Fact::new(&format!("{name}, 80 %"), between(band), LIMITED)));
+    }
     if let Some(bands) = &plan.bands {
-        facts.push(Fact::new("TTFT, 80 %", between(&bands.ttft), BAND));
-        facts.extend(bands.tpot.as_ref().map(|tpot| Fact::new("TPOT, 80 %", between(tpot), BAND)));
+        facts.push(Fact::new("Mean TTFT, 80 %", between(&bands.ttft.mean), BAND));
+        facts.extend(bands.tpot.as_ref().map(|tpot| Fact::new("Mean TPOT, 80 %", between(&tpot.mean), BAND)));
     }
     Block::facts(facts)
 }
