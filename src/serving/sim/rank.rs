@@ -95,6 +95,13 @@ impl<'a> Rank<'a> {
         self.waiting.len() + self.reading.len() + self.running as usize
     }
 
+    /// Whether these idle micro-batches may have a step: prompts in progress go on in any of them.
+    pub fn has_work(&self, idle: &VecDeque<usize>) -> bool {
+        let decodes = idle.iter().any(|&micro| self.micro_batches[micro].decoding.count > 0);
+        let fills = || self.micro_batches.iter().any(|batch| !batch.partial.is_empty());
+        decodes || !self.waiting.is_empty() || fills()
+    }
+
     /// Gives `id` a slot and the blocks of its cached tokens (all blocks if reserved).
     pub fn start(&mut self, micro: usize, id: u32, request: &mut RequestState) {
         if !request.is_ready() {

@@ -157,10 +157,7 @@ impl<'a> Replica<'a> {
     }
 
     fn has_work(&self) -> bool {
-        let decodes =
-            |rank: &Rank| self.idle.iter().any(|&micro| rank.micro_batches[micro].decoding.count > 0);
-        let fills = |rank: &Rank| rank.micro_batches.iter().any(|batch| !batch.partial.is_empty());
-        self.ranks.iter().any(|rank| !rank.waiting.is_empty() || decodes(rank) || fills(rank))
+        self.ranks.iter().any(|rank| rank.has_work(&self.idle))
     }
 
     /// Processes the next event; new tokens are appended to `tokens`.
