@@ -11,6 +11,7 @@ use crate::config::{Batching, Field, Issue, Load, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
 use crate::serving::memory_of;
+use crate::serving::replica::share_of_pass;
 use crate::serving::step::ideal;
 use crate::units::Bytes;
 
@@ -49,7 +50,7 @@ impl Bound {
         let &Constants { least_decode, least_prefill, least_ttft, .. } = constants();
         let work = RequestWork::of(setup);
         let time = |batch: &Batch| ideal(setup, batch).map(|time| time.0 * work.slack).map_err(missing);
-        let ttft = time(&work.prompts(1.0, 1.0))? * least_ttft;
+        let ttft = time(&work.prompts(1.0, 1.0))? * share_of_pass(setup, work.new) * least_ttft;
         let prompts = work.together(setup);
         let prefill = time(&work.prompts(prompts, f64::from(setup.parallel.dp)))? * least_prefill / prompts;
         if work.steps <= 0.0 {
@@ -267,6 +268,15 @@ mod tests {
         let tpot = found.tpot.expect("several tokens");
         assert!((0.98..1.1).contains(&(tpot / least)), "{tpot} of {least}");
         assert_eq!(bound("v=1&osl=1&r=1").tpot, None);
+    }
+
+    #[test]
+    fn stages_compute_the_chunks_of_a_prompt_side_by_side() {
+        let ttft =
+            |budget: u32| bound(&format!("v=1&m=llama-3.3-70b-instruct&pp=4&isl=16000&tb={budget}")).ttft;
+        // The last of eight chunks has 1,664 tokens.
+        let share = (1.0 + 3.0 * 1664.0 / 16_000.0) / 4.0;
+        assert!((ttft(2048) / ttft(16_384) - share).abs() < 1e-12);
     }
 
     #[test]

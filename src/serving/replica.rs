@@ -78,6 +78,17 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
     }
 }
 
+/// The least share of a pass of a lone prompt of `tokens` until its first token: its chunks follow each other through the
+/// pipeline stages, and only the last one has to pass all of them after the others.
+pub fn share_of_pass(setup: &Setup, tokens: f64) -> f64 {
+    let (stages, budget) = (f64::from(setup.parallel.pp), f64::from(setup.token_budget));
+    if setup.engine.scheduler.batching == Batching::InFlight || tokens <= budget {
+        return 1.0;
+    }
+    let last = tokens - budget * ((tokens / budget).ceil() - 1.0);
+    (1.0 + (stages - 1.0) * last / tokens) / stages
+}
+
 /// What the prefix cache keeps for a session's next turn, or for a preempted request, if it is on.
 fn histories(setup: &Setup) -> f64 {
     let of_request = || if setup.keeps_prefixes() { 1.0 } else { 0.0 };

@@ -6,6 +6,7 @@ use crate::calibration::Band;
 use crate::config::{Field, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
+use crate::serving::replica::share_of_pass;
 use crate::serving::step::ideal;
 
 /// The least seconds to a first token, and between tokens: those of a lone request with every kernel at its ideal. Zero
@@ -26,10 +27,11 @@ impl Floor {
         };
         let cached = setup.cached(prompt);
         let (new, past) = (u64::from(prompt.saturating_sub(cached).max(1)), u64::from(cached));
+        let of_pass = share_of_pass(setup, new as f64);
         let length = if are_alike { u64::from(prompt) } else { 1 };
         let step = Batch::decode(1, length).verifying(drafts.drafted);
         Self {
-            ttft: if are_alike { time(Batch::of(Sequences { count: 1, new, past })) } else { 0.0 },
+            ttft: if are_alike { time(Batch::of(Sequences { count: 1, new, past })) * of_pass } else { 0.0 },
             tpot: time(step) / (1.0 + drafts.accepted),
         }
     }
