@@ -249,7 +249,6 @@ pub struct Engine {
     pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
-    #[serde(default)]
     pub unsupported: Vec<UnsupportedWeights>,
     /// Kinds of attention that it serves otherwise, or not at all.
     #[serde(default)]

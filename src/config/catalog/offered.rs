@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::sound;
+use crate::config::kernels::UnsupportedWeights;
 use crate::config::{Scheduler, Version};
 
 /// An engine to choose, and the settings it starts with.
@@ -14,6 +15,7 @@ pub struct Offered {
     pub name: String,
     pub version: Version,
     pub scheduler: Scheduler,
+    pub unsupported: Vec<UnsupportedWeights>,
 }
 
 impl Offered {
@@ -42,6 +44,7 @@ mod tests {
         for (offered, engine) in offered().iter().zip(all) {
             assert_eq!((&offered.id, &offered.name), (&engine.id, &engine.name));
             assert_eq!((&offered.version, &offered.scheduler), (&engine.version, &engine.scheduler));
+            assert_eq!(offered.unsupported, engine.unsupported);
         }
     }
 }

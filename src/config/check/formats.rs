@@ -1,8 +1,9 @@
 //! Whether the GPU and the engine support the number formats, and whether this release has kernels for them.
 
 use crate::config::catalog::numbers::formats::constants;
+use crate::config::kernels::UnsupportedWeights;
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Arch, Dtype, Engine, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
+use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
 
 /// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
 const DENSE: [Dtype; 7] =
@@ -18,10 +19,14 @@ pub fn of_weights(model: &Model) -> &'static [Dtype] {
 /// KV cache formats with a learned kernel model.
 pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
 
-pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<&Engine>, issues: &mut Vec<Issue>) {
+/// The name of an engine, and what it does not support.
+type Limits<'a> = (&'a str, &'a [UnsupportedWeights]);
+
+pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Limits<'_>>, issues: &mut Vec<Issue>) {
     let known = of_weights(model);
     let unsupported = |dtype| {
-        engine.filter(|engine: &&Engine| !engine.supports(dtype, model, gpu.arch)).map(|engine| &engine.name)
+        let holds = |limits: &Limits<'_>| limits.1.iter().any(|one| one.includes(dtype, model, gpu.arch));
+        engine.filter(holds).map(|(name, _)| name)
     };
     let (why, instead) = match (multiplies(gpu, dtype), unsupported(dtype)) {
         _ if !known.contains(&dtype) => {

@@ -64,7 +64,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             parallel::links(gpu, parallel, issues);
         }
         if let (Some(weights), Some(model)) = (weights, model) {
-            formats::weights(weights, model, gpu, engine, issues);
+            let limits = engine.map(|engine| (&*engine.name, &*engine.unsupported));
+            formats::weights(weights, model, gpu, limits, issues);
         }
     }
     if let Some(model) = model {

@@ -1,6 +1,7 @@
 //! What choosing a model, GPU or kind of load rules out in the rest of a scenario, and what it keeps.
 
 use super::{Field, INPUTS, Input};
+use crate::config::catalog::Offered;
 use crate::config::check::{check_kv, check_weights};
 use crate::config::{Dtype, Issue, Lengths, Load, Scenario, SpecSheet, catalog};
 use crate::units::decimal;
@@ -50,7 +51,8 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
     let (mut texts, mut found) = (Vec::new(), Vec::new());
     let Some(gpu) = catalog().gpu(&scenario.gpu) else { return texts };
     if let (Some(weights), Some(model)) = (scenario.weights, scenario.model.record()) {
-        check_weights(weights, model, gpu, catalog().engine(&scenario.engine), &mut found);
+        let limits = Offered::of(&scenario.engine).map(|engine| (&*engine.name, &*engine.unsupported));
+        check_weights(weights, model, gpu, limits, &mut found);
         if let Some(issue) = found.pop() {
             texts.push(format!("Weights were reset to the published format: {}", issue.text));
             scenario.weights = None;

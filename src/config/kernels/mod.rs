@@ -148,6 +148,15 @@ pub struct UnsupportedWeights {
     pub source: String,
 }
 
+impl UnsupportedWeights {
+    /// Whether it holds for `model` with weights in this format on `arch`.
+    pub fn includes(&self, weights: Dtype, model: &Model, arch: Arch) -> bool {
+        self.weights.contains(&weights)
+            && applies(&self.archs, arch)
+            && (model.has_experts() || !self.experts_only)
+    }
+}
+
 fn applies(archs: &[Arch], arch: Arch) -> bool {
     archs.is_empty() || archs.contains(&arch)
 }
@@ -192,12 +201,7 @@ impl Engine {
 
     /// Whether it serves `model` with weights in this format on `arch`.
     pub fn supports(&self, weights: Dtype, model: &Model, arch: Arch) -> bool {
-        let holds = |one: &UnsupportedWeights| {
-            one.weights.contains(&weights)
-                && applies(&one.archs, arch)
-                && (model.has_experts() || !one.experts_only)
-        };
-        !self.unsupported.iter().any(holds)
+        !self.unsupported.iter().any(|one| one.includes(weights, model, arch))
     }
 
     /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as one of
