@@ -1,10 +1,9 @@
-//! Whether a setup fits in memory, what bounds it, and the smallest change that makes it fit.
+//! Whether a setup fits in memory, and what bounds it.
 
-use crate::config::check::{divides, weight_formats};
-use crate::config::{Batching, Dtype, Field, Issue, Load, MissingFigure, Parallelism, Setup};
-use crate::units::{Bytes, GIB, count, decimal};
+use crate::config::{Batching, Field, Issue, Load, MissingFigure, Setup};
+use crate::units::{Bytes, GIB, count};
 
-use super::memory::memory;
+use super::fitting::smallest_change;
 use super::replica::policy;
 use super::report::Memory;
 
@@ -245,95 +244,6 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
         issues.push(Issue::warning(field, text));
     }
     (running, issues)
-}
-
-/// The smallest single change that makes it fit, in words.
-fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigure> {
-    const NONE: &str =
-        "No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.";
-    let now = setup.parallel;
-    Ok(fitting(setup, demand)?.map_or(NONE.into(), |fits| {
-        let over = |nodes: u32| if nodes > 1 { format!(", over {nodes} nodes") } else { String::new() };
-        match fits.parallel {
-            parallel if parallel.tp != now.tp => format!("TP {} fits{}.", parallel.tp, over(fits.nodes())),
-            parallel if parallel.pp != now.pp => format!("PP {} fits{}.", parallel.pp, over(fits.nodes())),
-            _ if fits.weights != setup.weights => format!("{} weights fit.", fits.weights.name()),
-            _ => {
-                format!("A memory share of {}, the engine's default, fits.", decimal(fits.memory_share))
-            }
-        }
-    }))
-}
-
-/// The setup with that change: more tensor parallelism first, then a narrower format. `None` if no single one makes it fit.
-pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingFigure> {
-    let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
-        let memory = memory(trial, demand)?;
-        let needed = match trial.workload.load {
-            Load::Batch(_) => demand.kv_tokens,
-            _ => demand.sequence_tokens * f64::from(trial.parallel.dp),
-        };
-        Ok(memory.kv_room > Bytes::ZERO && memory.kv_tokens >= needed)
-    };
-    let with = |change: &dyn Fn(&mut Setup)| {
-        let mut trial = setup.clone();
-        change(&mut trial);
-        trial
-    };
-    let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
-    if let Some(memory_share) = usual {
-        let trial = with(&|trial| trial.memory_share = memory_share);
-        if fits(&trial)? {
-            return Ok(Some(trial));
-        }
-    }
-    let now = setup.parallel;
-    // If the layout can run and fits.
-    let layout = |parallel: Parallelism| {
-        let trial = with(&|trial| trial.parallel = parallel);
-        let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
-        let found = joined && divides(&setup.model, parallel) && fits(&trial)?;
-        Ok(found.then_some(trial))
-    };
-    let wider = |tp: u32| Parallelism { tp, ..now };
-    let domain = setup.gpu.link.domain;
-    for parallel in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp).map(wider) {
-        if parallel.gpus() <= domain
-            && let Some(found) = layout(parallel)?
-        {
-            return Ok(Some(found));
-        }
-    }
-    let narrowed = |weights: Dtype| {
-        let Setup { gpu, engine, model, .. } = setup;
-        let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
-        let narrower = supported && weights.bytes() < setup.weights.bytes();
-        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
-        Ok((narrower && fits(&trial)?).then_some(trial))
-    };
-    if let Some(found) = narrowed(Dtype::Fp8)? {
-        return Ok(Some(found));
-    }
-    // Pipeline stages exchange little, so they suit several nodes if one is too small.
-    for pp in [2, 3, 4, 8].into_iter().filter(|&pp| pp > now.pp && pp <= setup.model.layers()) {
-        if let Some(found) = layout(Parallelism { pp, ..now })? {
-            return Ok(Some(found));
-        }
-    }
-    // Checkpoints in four bits lose more, so they come last.
-    for &weights in weight_formats(&setup.model) {
-        if weights.bytes() < Dtype::Fp8.bytes()
-            && let Some(found) = narrowed(weights)?
-        {
-            return Ok(Some(found));
-        }
-    }
-    for parallel in [16, 32].into_iter().filter(|&tp| tp > now.tp).map(wider) {
-        if let Some(found) = layout(parallel)? {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod breakdown;
 mod elsewhere;
 mod finish;
 mod fit;
+mod fitting;
 mod layers;
 pub mod measured;
 mod memory;
@@ -17,7 +18,8 @@ pub mod table;
 
 pub use elsewhere::{Alternative, elsewhere};
 pub use finish::{answer, enough_replicas, finish, runner};
-pub use fit::{Demand, fitting};
+pub use fit::Demand;
+pub use fitting::fitting;
 pub use layers::{LayerCall, LayerKernels, layers};
 pub use plan::{Plan, memory_of, plan, plan_among};
 pub use report::Report;
