@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::gauge::Gauge;
 use super::status::{Refused, Status, basis_label};
 use crate::ui::document::DocumentView;
-use crate::ui::state::{ShownBasis, State, WorkerStatus, frame};
+use crate::ui::state::{ShownBasis, State};
 use crate::worker::protocol::Verdict;
 
 #[component]
@@ -24,13 +24,7 @@ pub fn HeadlineView() -> impl IntoView {
     };
     let calibration = move || state.of_answer(|answer| Some(answer.calibration.clone())).unwrap_or_default();
     let better = Memo::new(move |_| state.study.with(|study| study.suggestion.document.clone()));
-    let is_known = move || better.with(|better| !better.blocks.is_empty());
-    // Its line is there from the start, so that the page does not move.
-    let is_sought = move || {
-        let loaded = matches!(state.worker.get(), WorkerStatus::Ready { .. });
-        let offered = frame::view().is_none() && !state.replays();
-        !is_known() && loaded && offered && !state.has_errors()
-    };
+    let nothing = move || better.with(|better| better.blocks.is_empty());
     view! {
         <div class="lead"><Refused /><VerdictView /><Status /></div>
         <section class="headline" aria-live="polite" aria-label="Headline numbers">
@@ -55,10 +49,7 @@ pub fn HeadlineView() -> impl IntoView {
             </dl>
         </section>
         <p class="calibration" data-testid="calibration">{calibration}</p>
-        <div class="suggestion" data-testid="suggestion" prop:hidden=move || !is_known() && !is_sought()>
-            <p class="hint" prop:hidden=is_known>"Looking for a change that makes it better…"</p>
-            <DocumentView id="suggested" document=better />
-        </div>
+        <div class="suggestion" data-testid="suggestion" prop:hidden=nothing><DocumentView id="suggested" document=better /></div>
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Suggestion {
     /// Id of the current search; `None` once the form has changed.
     id: Option<u32>,
     done: bool,
-    /// Says too if nothing is better; empty until known.
+    /// Empty if nothing is better or known yet.
     pub document: Document,
 }
 
@@ -71,5 +71,7 @@ pub fn receive(suggestion: &mut Suggestion, studied: Studied) {
         return;
     }
     suggestion.done = studied.done == studied.total;
-    suggestion.document = studied.document;
+    if studied.document.blocks.iter().any(|block| block.id == "better") {
+        suggestion.document = studied.document;
+    }
 }
