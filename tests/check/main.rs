@@ -1,5 +1,6 @@
 //! Checks a scenario against the catalogs: what is accepted, and what is reported about the rest.
 
+mod formats;
 mod pools;
 mod requests;
 mod reset;
@@ -35,20 +36,6 @@ fn a_gpu_without_kernels_is_all_that_is_wrong() {
     for id in ["t4", "v100-sxm-32gb"] {
         let text = refusal(Field::Gpu, |scenario| scenario.gpu = id.into());
         assert!(text.contains("no engine has known kernels"), "{text}");
-    }
-}
-
-#[test]
-fn formats_are_suggested_that_the_gpu_multiplies() {
-    let text = refusal(Field::Weights, |scenario| {
-        (scenario.gpu, scenario.weights) = ("a100-sxm-80gb".into(), Some(Dtype::Mxfp4));
-    });
-    let (_, choice) = text.split_once("choose ").expect("a suggestion");
-    for id in choice.replace(" or ", ", ").split(", ") {
-        let (setup, issues) = checked(|scenario| {
-            (scenario.gpu, scenario.weights) = ("a100-sxm-80gb".into(), Dtype::from_id(id));
-        });
-        assert!(setup.is_some(), "{id}: {issues:?}");
     }
 }
 
@@ -164,82 +151,6 @@ fn kv_heads_are_cut_or_copied() {
     let (setup, issues) =
         checked(|scenario| (scenario.parallel.tp, scenario.model) = (4, model("qwen2.5-3b-instruct")));
     assert!(setup.is_some(), "2 KV heads on 4 GPUs: {issues:?}");
-}
-
-#[test]
-fn formats_follow_the_engine() {
-    let refused = |gpu: &str, id: &str| {
-        refusal(Field::Weights, |scenario| {
-            (scenario.engine, scenario.gpu, scenario.model) = ("trtllm".into(), gpu.into(), model(id));
-            scenario.weights = Some(Dtype::Int4);
-            scenario.parallel = Parallelism { tp: 8, pp: 1, dp: 1, ep: 1 };
-        })
-    };
-    let text = refused("rtx-pro-6000-server", "qwen3-32b");
-    assert!(
-        text.starts_with("TensorRT-LLM does not support weight-only INT4 weights of Qwen/Qwen3-32B on"),
-        "{text}"
-    );
-    assert!(text.ends_with("choose bf16, fp8, fp8_block, nvfp4, int8 or w8a8, or another engine"), "{text}");
-    // Of experts on any GPU, of dense models on the others.
-    assert!(refused("h100-sxm", "deepseek-r1").contains("does not support weight-only INT4"));
-    for gpu in ["h100-sxm", "b200"] {
-        let (setup, issues) = checked(|scenario| {
-            (scenario.engine, scenario.gpu, scenario.weights) =
-                ("trtllm".into(), gpu.into(), Some(Dtype::Int4));
-        });
-        assert!(setup.is_some(), "{issues:?}");
-    }
-}
-
-#[test]
-fn formats_follow_the_gpu() {
-    let text = refusal(Field::Weights, |scenario| {
-        scenario.gpu = "a100-sxm-80gb".into();
-        scenario.weights = Some(Dtype::Fp8);
-    });
-    assert!(text.ends_with("on this GPU choose bf16, int8, int4 or w8a8"), "{text}");
-    let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
-    assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
-    // A dense model has no experts to hold in it.
-    let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Mxfp4));
-    assert!(text.contains("no kernels for MXFP4 weights of"), "{text}");
-    let text = refusal(Field::Kv, |scenario| {
-        scenario.gpu = "a100-sxm-80gb".into();
-        scenario.kv = Dtype::Fp8;
-    });
-    assert!(text.contains("compute capability 8.9"), "{text}");
-}
-
-#[test]
-fn amd_has_its_own_formats_and_engines() {
-    let on = |gpu: &'static str, weights: Dtype| {
-        move |scenario: &mut Scenario| {
-            (scenario.gpu, scenario.weights) = (gpu.into(), Some(weights));
-        }
-    };
-    let text = refusal(Field::Weights, on("mi300x", Dtype::Nvfp4));
-    assert!(text.starts_with("MI300X has no dense FP4 rate"), "{text}");
-    let text = refusal(Field::Weights, on("mi355x", Dtype::Nvfp4));
-    assert!(text.contains("MXFP4 but not NVFP4"), "{text}");
-    let experts = |gpu: &'static str| {
-        move |scenario: &mut Scenario| {
-            on(gpu, Dtype::Mxfp4Mxfp8)(scenario);
-            scenario.model = model("gpt-oss-20b");
-        }
-    };
-    let text = refusal(Field::Weights, experts("h200-sxm"));
-    assert!(text.contains("MX formats"), "{text}");
-    let text = refusal(Field::Weights, experts("mi300x"));
-    assert!(text.contains("MX formats") && !text.contains("mxfp4_mxfp8"), "{text}");
-    assert!(checked(experts("mi355x")).0.is_some());
-    let text = refusal(Field::Engine, |scenario| {
-        (scenario.gpu, scenario.engine) = ("mi300x".into(), "trtllm".into());
-    });
-    assert!(text.contains("TensorRT-LLM") && text.ends_with("vllm or sglang"), "{text}");
-    let (setup, issues) = checked(on("mi300x", Dtype::Fp8));
-    assert!(setup.is_some());
-    assert!(issues.iter().any(|issue| issue.field == Field::Gpu && issue.text.contains("extrapolated")));
 }
 
 #[test]
