@@ -1,6 +1,7 @@
 //! The workload of a deployment: requests, how they arrive, and the SLOs they have to meet.
 
 use super::Field;
+use super::catalog::numbers::requests::constants;
 
 /// How requests arrive. Each kind's parameters have rows in the table of inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -188,6 +189,12 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Requests of a run of this many clients that states no number; enough for meaningful percentiles.
+    pub fn requests_of_clients(clients: u32) -> u32 {
+        const LEAST: u32 = 100;
+        clients.saturating_mul(constants().per_client as u32).max(LEAST)
+    }
+
     /// Mean prompt and output tokens of the histogram; `None` if it is empty or has no weight.
     pub fn means(&self) -> Option<(u32, u32)> {
         let total: f64 = self.histogram.iter().map(|bin| f64::from(bin.weight)).sum();

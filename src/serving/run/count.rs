@@ -5,8 +5,8 @@
 //! unless its number of requests is given.
 
 use super::capacity::NEARLY_FULL;
-use super::{LEAST_REQUESTS, MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
-use crate::config::{Load, Setup};
+use super::{MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
+use crate::config::{Load, Setup, Workload};
 use crate::serving::sim::{FinishedRequest, Outcome, SimError};
 
 /// Arrivals continue for this many mean stays of the requests in the server: a quarter of them meet one that is filling up.
@@ -148,7 +148,7 @@ pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);
         let clients = clients.ceil() as u32;
-        let requests = clients.saturating_mul(constants().per_client as u32).max(LEAST_REQUESTS);
+        let requests = Workload::requests_of_clients(clients);
         let stated = stated.map(|requests| requests.div_ceil(busy as u32));
         stated.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
     };

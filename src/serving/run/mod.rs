@@ -46,8 +46,6 @@ use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
 use pools::{PrefillPlan, PrefillRunner};
 
-/// Minimum number of requests, for meaningful percentiles.
-const LEAST_REQUESTS: u32 = 100;
 /// Maximum number of requests, unless there are more clients: keeps a run to about a second.
 const MOST_REQUESTS: u32 = 50_000;
 /// Fixed seed.

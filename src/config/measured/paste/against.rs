@@ -2,6 +2,7 @@
 
 use strum::EnumString;
 
+use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload};
 use crate::units::{count, decimal, percent};
 
@@ -48,9 +49,6 @@ const AT_ONCE: f64 = 0.1;
 
 /// Above this burstiness, gaps are as good as equal.
 const REGULAR: f64 = 100.0;
-
-/// Requests of a run that states no number: at a rate, of each client, and at least.
-const DEFAULTS: [u32; 3] = [1000, 10, 100];
 
 #[derive(Clone, Copy, Default)]
 pub struct Stated([Option<f64>; FACTS]);
@@ -245,10 +243,9 @@ impl Workload {
 
     /// A run of this many requests, if they are fewer than would be simulated: more of them change little.
     pub fn run_of(&mut self, requests: u32) {
-        let [at_rate, each, least] = DEFAULTS;
         let most = match self.load {
-            Load::Concurrency(clients) => clients.saturating_mul(each).max(least),
-            load if load.is_rate() => at_rate,
+            Load::Concurrency(clients) => Self::requests_of_clients(clients),
+            load if load.is_rate() => constants().at_rate as u32,
             _ => 0,
         };
         self.requests = Some(requests).filter(|requests| *requests < most);
