@@ -6,6 +6,7 @@
 //! * offered.json: the parts of the engines that the form shows
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
+//! * models.rs: the files of the learned models, as `models/manifest.json` names them
 //! * machines.txt, labels.txt, measured.txt, trained.rs and popular.rs: plain lists
 
 use std::error::Error;
@@ -14,8 +15,11 @@ use std::{env, fs};
 
 use serde_json::Value;
 
+const MANIFEST: &str = "models/manifest.json";
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=static/catalog");
+    println!("cargo::rerun-if-changed={MANIFEST}");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for file in ["gpus.json", "engines.json"] {
         let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
@@ -52,6 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let labels = node_labels(&machines).ok_or("machines.json: a label lacks its GPU")?;
     fs::write(out.join("labels.txt"), labels)?;
+    let files = models(&text(MANIFEST)?).ok_or("models/manifest.json: a family has no file")?;
+    fs::write(out.join("models.rs"), files)?;
     let popular = parsed("popular.json")?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
@@ -147,13 +153,28 @@ fn workloads(presets: &Value) -> Option<String> {
     Some(format!("&[{}]", rows?.join(", ")))
 }
 
+/// Each file of the manifest with its content.
+fn models(manifest: &str) -> Option<String> {
+    let folder = env::current_dir().ok()?.join("models");
+    let manifest: Value = serde_json::from_str(manifest).ok()?;
+    let file = |family: &Value| {
+        let name = family["file"].as_str()?;
+        Some(format!("({name:?}, include_bytes!({:?}))", folder.join(name)))
+    };
+    let files: Option<Vec<String>> = manifest["families"].as_object()?.values().map(file).collect();
+    Some(format!("&[{}]", files?.join(", ")))
+}
+
 fn parsed(file: &str) -> Result<Value, Box<dyn Error>> {
     Ok(serde_json::from_str(&read(file)?)?)
 }
 
 fn read(file: &str) -> Result<String, String> {
-    let path = format!("static/catalog/{file}");
-    fs::read_to_string(&path).map_err(|fault| format!("{path}: {fault}"))
+    text(&format!("static/catalog/{file}"))
+}
+
+fn text(path: &str) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|fault| format!("{path}: {fault}"))
 }
 
 /// The figures without the ids of their sources. Estimates keep theirs, because the form names them as such, and so do

@@ -9,25 +9,8 @@ pub const SHIPPED_EVIDENCE: &str = include_str!("../../models/evidence.json");
 
 const SHIPPED_MANIFEST: &str = include_str!("../../models/manifest.json");
 
-macro_rules! shipped {
-    ($($name:literal)*) => {
-        /// Name and content of every file the manifest names.
-        const SHIPPED: &[(&str, &[u8])] = &[$(($name, include_bytes!(concat!("../../models/", $name)))),*];
-    };
-}
-
-shipped!(
-    "attention_decode.onnx"
-    "attention_prefill.onnx"
-    "dsa_module.onnx"
-    "elementwise.onnx"
-    "gemm.onnx"
-    "linear_attention.onnx"
-    "mla.onnx"
-    "mla_bmm.onnx"
-    "mla_module.onnx"
-    "moe.onnx"
-);
+/// Name and content of every file the manifest names.
+const SHIPPED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// The models of `models/` at build time.
 pub fn shipped_models() -> Result<Models, ModelError> {

@@ -170,6 +170,9 @@ pub struct FamilySpec {
     pub columns: fn() -> Vec<&'static str>,
     /// The kernel behind a name in the family's measured tables.
     pub kernel: fn(&str) -> Option<KernelId>,
+    /// Fraction of the power limit that a kernel draws while it runs, besides its bytes and FLOP: softmax,
+    /// dequantisation, copies into shared memory, padded rows. None was seen for GEMMs and whole blocks.
+    pub busy: f64,
 }
 
 /// The kernel of this type with a name.
@@ -229,6 +232,11 @@ impl Family {
         let identity_from = own.len();
         let names = own.into_iter().chain(features::identity_names()).collect();
         Schema { family: self, version, names, identity_from }
+    }
+
+    /// The family's [`FamilySpec::busy`].
+    pub fn busy(self) -> f64 {
+        self.spec().busy
     }
 
     /// GPUs whose measurements trained the model; the identity columns are filled for these.

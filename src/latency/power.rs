@@ -1,7 +1,6 @@
 //! GPU power: when idle, and while kernels run.
 
 use super::Ideal;
-use crate::config::catalog::numbers::power_of_kernels::constants;
 use crate::config::{MissingFigure, Setup};
 use crate::kernels::Family;
 use crate::units::{Joules, Seconds, Watts};
@@ -36,7 +35,7 @@ impl PowerModel {
 
     /// Energy of a launch beyond idle power.
     pub fn launch(&self, ideal: &Ideal, family: Option<Family>, time: Seconds) -> Joules {
-        let busy = self.limit.0 * busy(family) * time.0;
+        let busy = self.limit.0 * family.map_or(0.0, Family::busy) * time.0;
         Joules(self.memory.0 * ideal.memory.0 + self.compute.0 * ideal.compute.0 + busy)
     }
 
@@ -48,20 +47,6 @@ impl PowerModel {
     /// Power available beyond idle.
     pub fn room(&self) -> Watts {
         (self.most - self.idle).max(Watts::ZERO)
-    }
-}
-
-/// Fraction of the power limit a kernel draws while it runs, besides its bytes and FLOP: softmax, dequantisation,
-/// copies into shared memory, padded rows. None was seen for GEMMs and whole blocks, and none is known for others.
-fn busy(family: Option<Family>) -> f64 {
-    let constants = constants();
-    match family {
-        Some(Family::AttentionPrefill) => constants.attention_prefill,
-        Some(Family::AttentionDecode) => constants.attention_decode,
-        Some(Family::Mla) => constants.latent_attention,
-        Some(Family::LinearAttention) => constants.linear_attention,
-        Some(Family::Moe) => constants.experts,
-        _ => 0.0,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::executed::{alone, elements, executed_pairs};
 use super::{Attention, constants};
+use crate::config::catalog::numbers::power_of_kernels::constants as power;
 use crate::config::kernels::{AttentionKernel, KernelId};
 use crate::config::{Dtype, MissingFigure};
 use crate::kernels::features::{
@@ -9,10 +10,18 @@ use crate::kernels::features::{
 };
 use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const PREFILL: FamilySpec =
-    FamilySpec { version: 3, columns: || names(PREFILL_COLUMNS), kernel: parsed::<AttentionKernel> };
-pub const DECODE: FamilySpec =
-    FamilySpec { version: 4, columns: || names(DECODE_COLUMNS), kernel: parsed::<AttentionKernel> };
+pub const PREFILL: FamilySpec = FamilySpec {
+    version: 3,
+    columns: || names(PREFILL_COLUMNS),
+    kernel: parsed::<AttentionKernel>,
+    busy: power().attention_prefill,
+};
+pub const DECODE: FamilySpec = FamilySpec {
+    version: 4,
+    columns: || names(DECODE_COLUMNS),
+    kernel: parsed::<AttentionKernel>,
+    busy: power().attention_decode,
+};
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

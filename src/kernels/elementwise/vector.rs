@@ -8,7 +8,7 @@ use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, name
 use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
 
 pub const FAMILY: FamilySpec =
-    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<ElementwiseKernel> };
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<ElementwiseKernel>, busy: 0.0 };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,8 @@ use crate::kernels::features::{DeviceSpec, Inputs, Term, Tile, flag, ln_rounding
 use crate::kernels::{Family, FamilySpec, Kernel, Launch};
 
 /// Measured tables name no kernels of GEMMs.
-pub const FAMILY: FamilySpec = FamilySpec { version: 5, columns: || names(&[TERMS]), kernel: |_| None };
+pub const FAMILY: FamilySpec =
+    FamilySpec { version: 5, columns: || names(&[TERMS]), kernel: |_| None, busy: 0.0 };
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

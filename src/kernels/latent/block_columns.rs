@@ -9,9 +9,9 @@ use crate::kernels::features::{Inputs, TILE_ROWS, Term, flag, ln_rounding, names
 use crate::kernels::{FamilySpec, Phase, parsed};
 
 pub const DENSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), kernel: parsed::<LatentKernel> };
+    FamilySpec { version: 1, columns: || names(DENSE_COLUMNS), kernel: parsed::<LatentKernel>, busy: 0.0 };
 pub const SPARSE_BLOCK: FamilySpec =
-    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), kernel: parsed::<LatentKernel> };
+    FamilySpec { version: 1, columns: || names(SPARSE_COLUMNS), kernel: parsed::<LatentKernel>, busy: 0.0 };
 
 pub const DENSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, DENSE];
 pub const SPARSE_COLUMNS: &[&[Term<BlockInputs>]] = &[COMMON, SPARSE];

@@ -8,7 +8,7 @@ use crate::kernels::{CallPoint, Count, Family, FamilySpec, Kernel, Launch, parse
 use crate::units::{Bytes, Flops};
 
 pub const FAMILY: FamilySpec =
-    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<BmmKernel> };
+    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<BmmKernel>, busy: 0.0 };
 
 /// `count` GEMMs `C[m,n] = A[m,k] B[k,n]` in one launch, each with its own weights B. Latent attention in decode
 /// uses them, one per head, to map queries into the latent space and results out of it.

@@ -1,13 +1,18 @@
 //! The feature vector of the latent attention kernel, for prefill and decode.
 
 use super::{AttendedSpan, Form, LatentAttention, attention, constants};
+use crate::config::catalog::numbers::power_of_kernels::constants as power;
 use crate::config::kernels::{KernelId, LatentKernel};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, TILE_ROWS, Term, flag, names, vector};
 use crate::kernels::{Family, FamilySpec, Kernel as _, Launch, Phase, parsed};
 
-pub const FAMILY: FamilySpec =
-    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<LatentKernel> };
+pub const FAMILY: FamilySpec = FamilySpec {
+    version: 1,
+    columns: || names(&[TERMS]),
+    kernel: parsed::<LatentKernel>,
+    busy: power().latent_attention,
+};
 
 /// One launch, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

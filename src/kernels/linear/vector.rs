@@ -1,14 +1,19 @@
 //! The feature vector of linear attention: convolutions, and the gated delta rule.
 
 use super::{CausalConv, DeltaRule, constants, totals};
+use crate::config::catalog::numbers::power_of_kernels::constants as power;
 use crate::config::kernels::{Caller, KernelId, LinearKernel};
 use crate::config::{Arch, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{Family, FamilySpec, Launch, Phase, Sequences, parsed};
 use crate::units::{BF16_BYTES, F32_BYTES};
 
-pub const FAMILY: FamilySpec =
-    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<LinearKernel> };
+pub const FAMILY: FamilySpec = FamilySpec {
+    version: 1,
+    columns: || names(&[TERMS]),
+    kernel: parsed::<LinearKernel>,
+    busy: power().linear_attention,
+};
 
 /// One call, in elements, bytes and µs.
 #[derive(Debug, Clone, Copy)]

@@ -2,13 +2,18 @@
 
 use super::routing::TILE_ROWS;
 use super::{Moe, MoePart, constants};
+use crate::config::catalog::numbers::power_of_kernels::constants as power;
 use crate::config::kernels::{Caller, ExpertCode, ExpertKernel, ExpertWrapper, KernelId};
 use crate::config::{Arch, Dtype, MissingFigure};
 use crate::kernels::features::{DeviceSpec, Inputs, Term, flag, ln_rounding, names, vector};
 use crate::kernels::{ACTIVATION_BYTES, Family, FamilySpec, Kernel, Launch, parsed};
 
-pub const FAMILY: FamilySpec =
-    FamilySpec { version: 1, columns: || names(&[TERMS]), kernel: parsed::<ExpertKernel> };
+pub const FAMILY: FamilySpec = FamilySpec {
+    version: 1,
+    columns: || names(&[TERMS]),
+    kernel: parsed::<ExpertKernel>,
+    busy: power().experts,
+};
 
 /// The vector of one call; `None` if the kernel has no learned model or nothing is routed to the rank.
 pub fn of(moe: &Moe, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {

@@ -31,8 +31,8 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
         assert_eq!(after(flags), link);
     }
     let (_, issues) =
-        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --dataset-name sharegpt").expect("a command");
-    assert_eq!(issues, ["not recognised and ignored: `--dataset-name sharegpt`"]);
+        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --dataset-name sonnet").expect("a command");
+    assert_eq!(issues, ["not recognised and ignored: `--dataset-name sonnet`"]);
     let (_, issues) =
         read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --request-rate 4 --max-concurrency 8")
             .expect("a command");
@@ -40,10 +40,23 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
 }
 
 #[test]
+fn a_benchmark_that_names_no_lengths_has_those_of_its_data_set() {
+    for (flags, link) in [
+        ("--model Qwen/Qwen3-8B", "v=1&m=qwen3-8b&osl=128&bn=1000"),
+        (
+            "--dataset-name sharegpt --dataset-path ShareGPT.json --max-concurrency 8",
+            "v=1&m=qwen3-8b&isl=220&osl=197&sh=sharegpt&c=8",
+        ),
+    ] {
+        assert_eq!(link_of(&format!("vllm serve Qwen/Qwen3-8B &\nvllm bench serve {flags}")), link);
+    }
+}
+
+#[test]
 fn the_lengths_of_a_benchmark_replace_a_distribution() {
     let text = "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --dataset-name random --random-input-len 2000 \
                 --max-concurrency 32";
-    for base in ["hl=512-64,2048-256", "sh=sharegpt&osl=300", "b=2&isl=100,200"] {
+    for base in ["hl=512-64,2048-256", "sh=sharegpt&osl=300", "rr=0.5", "ls=0.5", "b=2&isl=100,200"] {
         let (scenario, _) = read(text, &link::decode(base).0.scenario).expect("a command");
         let link = link::encode(&scenario.expect("a scenario"));
         assert_eq!(link, "v=1&m=qwen3-8b&isl=2000&osl=128&c=32", "{base}");
@@ -58,13 +71,16 @@ fn a_loop_over_loads_leaves_the_load() {
     assert_eq!(link::encode(&read.expect("a scenario")), "v=1&m=qwen3-8b&isl=2000&osl=128&c=4");
     let listed = "`--max-concurrency $c`, `--num-prompts $((c*10))`";
     assert_eq!(issues[0].text, format!("not recognised and ignored: {listed}"));
+    let lengths = "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --random-input-len $isl --max-concurrency 4";
+    let (read, _) = super::read(lengths, &link::decode("isl=300").0.scenario).expect("a command");
+    assert_eq!(link::encode(&read.expect("a scenario")), "v=1&m=qwen3-8b&isl=300&osl=128&c=4");
 }
 
 #[test]
 fn other_benchmarks_are_listed() {
     let server = "vllm serve Qwen/Qwen3-8B";
     let script = "python3 benchmarks/benchmark_serving.py --max-concurrency 32";
-    assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&c=32");
+    assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&osl=128&c=32");
     for other in [
         "python -m sglang.bench_serving --num-prompts 64",
         "vllm bench throughput --num-prompts 64",
