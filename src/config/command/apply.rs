@@ -89,7 +89,9 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
     rest.apply_manifest(&mut scenario, &launch.manifest);
-    rest.bench(&mut scenario, &launch.bench);
+    if let Some((client, arguments)) = &launch.bench {
+        rest.bench(&mut scenario, *client, arguments);
+    }
     rest.prefixes(&mut scenario, &[flags_given, options].concat());
     rest.issues.extend(rest.too_long(&scenario));
     rest.issues.extend(listed("not recognised and ignored", &rest.unknown));

@@ -1,5 +1,6 @@
 //! Finds the command in a text that starts an engine.
 
+use super::benchmark::Client;
 use super::launches::launches;
 use super::variables::Variables;
 use super::written::{environment, settings, written};
@@ -17,8 +18,8 @@ pub struct LaunchCommand {
     pub unread: Vec<String>,
     /// Lines of an options file that the text writes.
     pub options: Vec<String>,
-    /// Arguments of an accompanying `vllm bench serve`, which loads the server.
-    pub bench: Vec<String>,
+    /// An accompanying benchmark, which loads the server, and its arguments.
+    pub bench: Option<(Client, Vec<String>)>,
     /// What a manifest says around the command.
     pub manifest: ManifestFacts,
     /// Number of further launches, which are ignored.
@@ -37,7 +38,7 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         Some(containers) => containers,
         None => commands(text)?,
     };
-    let (mut options, mut bench, mut unread) = (written(text), Vec::new(), Vec::new());
+    let (mut options, mut bench, mut unread) = (written(text), None, Vec::new());
     let mut found: Option<LaunchCommand> = None;
     // An image that is only pulled, or runs something else.
     let mut bare = None;
@@ -53,12 +54,15 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
             bare = bare.or(named.map(|(engine, _)| engine));
             let Some((program, at)) = benchmark(&words) else { continue };
             let read = match program {
-                ["vllm", "bench"] => words.get(at).filter(|word| *word == "serve").map(|_| at + 1),
-                ["benchmark_serving.py"] => Some(at),
+                ["vllm", "bench"] if words.get(at).is_some_and(|word| word == "serve") => {
+                    Some((Client::Vllm, at + 1))
+                }
+                ["benchmark_serving.py"] => Some((Client::Vllm, at)),
+                ["sglang.bench_serving"] => Some((Client::Sglang, at)),
                 _ => None,
             };
-            match read.filter(|_| bench.is_empty()) {
-                Some(at) => bench = words.split_off(at),
+            match read.filter(|_| bench.is_none()) {
+                Some((client, at)) => bench = Some((client, words.split_off(at))),
                 None => unread.push(words.join(" ")),
             }
             continue;

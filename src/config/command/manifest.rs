@@ -1,34 +1,10 @@
-//! What a text says besides the launch command: replicas and GPU in a manifest, and the load of a benchmark.
+//! What a text says besides the launch command: replicas and GPU in a manifest, and the prefix cache.
 
 use super::apply::OtherSettings;
-use super::flags::{Flag, of_words};
+use super::flags::Flag;
 use super::yaml::ManifestFacts;
 use crate::config::names::of_node;
-use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, SpecSheet, mean_of};
-
-/// Number of requests in a benchmark that does not state one.
-const PROMPTS: u32 = 1000;
-/// Tokens of its random prompts and outputs.
-const LENGTHS: [f64; 2] = [1024.0, 128.0];
-
-/// Flags of a benchmark that change no load.
-const IDLE: [&str; 15] = [
-    "backend",
-    "endpoint",
-    "dataset_path",
-    "base_url",
-    "host",
-    "port",
-    "model",
-    "tokenizer",
-    "served_model_name",
-    "seed",
-    "percentile_metrics",
-    "metric_percentiles",
-    "ignore_eos",
-    "save_result",
-    "result_dir",
-];
+use crate::config::{Field, Issue, Scenario, SpecSheet};
 
 impl OtherSettings {
     /// Each replica of a manifest runs the command.
@@ -52,82 +28,6 @@ impl OtherSettings {
             }
             // The form shows it, and what is wrong with it.
             _ => (scenario.gpu, scenario.spec) = (label.clone(), SpecSheet::default()),
-        }
-    }
-
-    /// The load of `vllm bench serve`.
-    pub fn bench(&mut self, scenario: &mut Scenario, words: &[String]) {
-        if words.is_empty() {
-            return;
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (mut clients, mut rate, mut prompts, mut burstiness, mut prefix) = (None, None, None, None, 0);
-        let (mut prompt, mut output, mut spread, mut data_set, mut is_open) =
-            (None, None, 0.0, "random", false);
-        let (given, others) = of_words(&words);
-        let workload = &mut scenario.workload;
-        for flag in &given {
-            match flag.name.as_str() {
-                // Of a loop over several loads.
-                name if flag.value.as_deref().is_some_and(|value| value.contains('$')) => {
-                    match name {
-                        "max_concurrency" | "request_rate" => is_open = true,
-                        "random_input_len" | "input_len" => prompt = Some(None),
-                        "random_output_len" | "output_len" => output = Some(None),
-                        _ => {}
-                    }
-                    self.unknown(flag);
-                }
-                "random_input_len" | "input_len" => prompt = Some(self.whole(Field::Isl, flag)),
-                "random_output_len" | "output_len" => output = Some(self.whole(Field::Osl, flag)),
-                "random_prefix_len" => prefix = self.whole(Field::Isl, flag).unwrap_or(0),
-                "random_range_ratio" if flag.number().is_some() => spread = flag.number().unwrap_or(0.0),
-                "max_concurrency" => clients = self.whole(Field::Concurrency, flag),
-                "num_prompts" => prompts = self.whole(Field::Requests, flag),
-                "burstiness" if flag.number().is_some() => burstiness = flag.number(),
-                "request_rate" => rate = flag.number().filter(|rate| rate.is_finite()),
-                "dataset_name" => data_set = flag.value.as_deref().unwrap_or_default(),
-                idle if IDLE.contains(&idle) => {}
-                _ => self.unknown(flag),
-            }
-        }
-        self.unknown.extend(others.into_iter().map(str::to_owned));
-        let shape = (data_set == "sharegpt").then_some(Shape::Sharegpt);
-        let implied = match (data_set, shape) {
-            (_, Some(shape)) => shape.tables().map(|table| Some(mean_of(table).round())),
-            ("random", _) => LENGTHS.map(Some),
-            (other, _) => {
-                self.unknown.push(format!("--dataset-name {other}"));
-                [None; 2]
-            }
-        };
-        let stated =
-            |stated: Option<Option<u32>>, implied| stated.map_or(implied, |tokens| tokens.map(f64::from));
-        let (prompt, output) = (stated(prompt, implied[0]), stated(output, implied[1]));
-        if prompt.is_some() || output.is_some() {
-            workload.set_mean_prompt(prompt);
-            workload.set_mean_output(output);
-            // What was chosen before was of other lengths.
-            (workload.shape, workload.spread, workload.log_spread) = (shape, spread, [0.0; 2]);
-        }
-        if let (1.., Lengths::Fixed(own)) = (prefix, &workload.isl) {
-            let all = own.saturating_add(prefix);
-            (workload.cached_share, workload.isl) = (f64::from(prefix) / f64::from(all), Lengths::Fixed(all));
-        }
-        match (rate, clients) {
-            _ if is_open => return,
-            (Some(rate), clients) => {
-                self.unknown.extend(
-                    clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),
-                );
-                workload.arrive(rate, burstiness.or(Some(1.0)));
-            }
-            (None, Some(clients)) => workload.load = Load::Concurrency(clients),
-            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(PROMPTS)),
-        }
-        match prompts.filter(|_| !matches!(workload.load, Load::Burst(_))) {
-            None => workload.run_of(PROMPTS),
-            stated => workload.requests = stated,
         }
     }
 

@@ -2,6 +2,7 @@
 //! `trtllm-serve ...`, inside `docker run`, a compose file or a Kubernetes manifest.
 
 mod apply;
+mod benchmark;
 mod find;
 mod flags;
 mod formats;

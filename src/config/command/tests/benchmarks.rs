@@ -53,6 +53,26 @@ fn a_benchmark_that_names_no_lengths_has_those_of_its_data_set() {
 }
 
 #[test]
+fn lengths_of_sglangs_benchmark_go_up_to_those_stated() {
+    let server = "python -m sglang.launch_server --model-path Qwen/Qwen3-8B";
+    let after = |flags: &str| {
+        link_of(&format!("{server} &\npython3 -m sglang.bench_serving --backend sglang {flags}"))
+    };
+    let random = "--dataset-name random --random-input-len 1000 --random-output-len 500 --max-concurrency 8";
+    for (flags, link) in [
+        (format!("{random} --random-range-ratio 1.0"), "v=1&m=qwen3-8b&e=sglang&isl=1000&osl=500&c=8"),
+        (
+            format!("{random} --random-range-ratio 0.5"),
+            "v=1&m=qwen3-8b&e=sglang&isl=750&osl=375&rr=0.333333333333333&c=8",
+        ),
+        (random.to_owned(), "v=1&m=qwen3-8b&e=sglang&isl=500&osl=250&rr=0.95&c=8"),
+        ("--num-prompt 64".to_owned(), "v=1&m=qwen3-8b&e=sglang&isl=220&osl=197&sh=sharegpt&bn=64"),
+    ] {
+        assert_eq!(after(&flags), link);
+    }
+}
+
+#[test]
 fn the_lengths_of_a_benchmark_replace_a_distribution() {
     let text = "vllm serve Qwen/Qwen3-8B &\nvllm bench serve --dataset-name random --random-input-len 2000 \
                 --max-concurrency 32";
@@ -81,11 +101,7 @@ fn other_benchmarks_are_listed() {
     let server = "vllm serve Qwen/Qwen3-8B";
     let script = "python3 benchmarks/benchmark_serving.py --max-concurrency 32";
     assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&osl=128&c=32");
-    for other in [
-        "python -m sglang.bench_serving --num-prompts 64",
-        "vllm bench throughput --num-prompts 64",
-        "guidellm benchmark --rate 4",
-    ] {
+    for other in ["vllm bench throughput --num-prompts 64", "guidellm benchmark --rate 4"] {
         let (_, issues) = read_link(&format!("{server} &\n{other}")).expect("a command");
         assert_eq!(issues, [format!("not recognised and ignored: `{other}`")]);
     }

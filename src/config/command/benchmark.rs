@@ -1,0 +1,170 @@
+//! The load that a benchmark beside the launch command sends.
+
+use super::apply::OtherSettings;
+use super::flags::{Flag, of_words};
+use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, mean_of};
+
+/// A benchmark whose load is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// `vllm bench serve`, formerly `benchmark_serving.py`.
+    Vllm,
+    /// `python -m sglang.bench_serving`.
+    Sglang,
+}
+
+/// Number of requests in a benchmark that does not state one.
+const PROMPTS: u32 = 1000;
+/// Flags of a benchmark that change no load.
+const IDLE: [&str; 17] = [
+    "backend",
+    "endpoint",
+    "dataset_path",
+    "base_url",
+    "host",
+    "port",
+    "model",
+    "tokenizer",
+    "served_model_name",
+    "seed",
+    "percentile_metrics",
+    "metric_percentiles",
+    "ignore_eos",
+    "save_result",
+    "result_dir",
+    "output_file",
+    "warmup_requests",
+];
+/// The widest spread that a scenario can state.
+const WIDEST: f64 = 0.95;
+
+impl Client {
+    /// The data set if none is named, and the tokens of random prompts and outputs.
+    fn defaults(self) -> (&'static str, [f64; 2]) {
+        match self {
+            Self::Vllm => ("random", [1024.0, 128.0]),
+            Self::Sglang => ("sharegpt", [1024.0, 1024.0]),
+        }
+    }
+
+    /// What a `--random-range-ratio` says: the mean as a share of the length given, and the spread around it.
+    fn range(self, ratio: f64) -> (f64, f64) {
+        match self {
+            // As much below as above.
+            Self::Vllm => (1.0, ratio),
+            // From this share of the length to all of it.
+            Self::Sglang => ((1.0 + ratio) / 2.0, (1.0 - ratio) / (1.0 + ratio)),
+        }
+    }
+}
+
+/// What a benchmark's flags say.
+#[derive(Default)]
+struct Sent<'a> {
+    data_set: &'a str,
+    /// Tokens of random prompts and outputs, where stated; a loop over several states none.
+    lengths: [Option<Option<u32>>; 2],
+    ratio: f64,
+    prefix: u32,
+    clients: Option<u32>,
+    rate: Option<f64>,
+    burstiness: Option<f64>,
+    prompts: Option<u32>,
+    /// Whether it is a loop over several loads.
+    is_open: bool,
+}
+
+impl OtherSettings {
+    /// The load that `client` sends with these arguments.
+    pub fn bench(&mut self, scenario: &mut Scenario, client: Client, arguments: &[String]) {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (given, others) = of_words(&words);
+        let (data_set, lengths) = client.defaults();
+        let mut sent = Sent { data_set, ..Sent::default() };
+        given.iter().for_each(|flag| self.sent(&mut sent, flag));
+        self.unknown.extend(others.into_iter().map(str::to_owned));
+        self.lengths(scenario, client, &sent, lengths);
+        let workload = &mut scenario.workload;
+        let Sent { rate, clients, prompts, .. } = sent;
+        match (rate, clients) {
+            _ if sent.is_open => return,
+            (Some(rate), clients) => {
+                self.unknown.extend(
+                    clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),
+                );
+                workload.arrive(rate, sent.burstiness.or(Some(1.0)));
+            }
+            (None, Some(clients)) => workload.load = Load::Concurrency(clients),
+            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(PROMPTS)),
+        }
+        match prompts.filter(|_| !matches!(workload.load, Load::Burst(_))) {
+            None => workload.run_of(PROMPTS),
+            stated => workload.requests = stated,
+        }
+    }
+
+    fn sent<'a>(&mut self, sent: &mut Sent<'a>, flag: &'a Flag) {
+        let [prompt, output] = &mut sent.lengths;
+        match flag.name.as_str() {
+            name if flag.value.as_deref().is_some_and(|value| value.contains('$')) => {
+                match name {
+                    "max_concurrency" | "request_rate" => sent.is_open = true,
+                    "random_input_len" | "random_input" | "input_len" => *prompt = Some(None),
+                    "random_output_len" | "random_output" | "output_len" => *output = Some(None),
+                    _ => {}
+                }
+                self.unknown(flag);
+            }
+            "random_input_len" | "random_input" | "input_len" => *prompt = Some(self.whole(Field::Isl, flag)),
+            "random_output_len" | "random_output" | "output_len" => {
+                *output = Some(self.whole(Field::Osl, flag))
+            }
+            "random_prefix_len" => sent.prefix = self.whole(Field::Isl, flag).unwrap_or(0),
+            "random_range_ratio" if flag.number().is_some() => sent.ratio = flag.number().unwrap_or(0.0),
+            "max_concurrency" => sent.clients = self.whole(Field::Concurrency, flag),
+            "num_prompts" | "num_prompt" => sent.prompts = self.whole(Field::Requests, flag),
+            "burstiness" if flag.number().is_some() => sent.burstiness = flag.number(),
+            "request_rate" => sent.rate = flag.number().filter(|rate| rate.is_finite()),
+            "dataset_name" => sent.data_set = flag.value.as_deref().unwrap_or_default(),
+            idle if IDLE.contains(&idle) => {}
+            _ => self.unknown(flag),
+        }
+    }
+
+    /// Sets the lengths of the data set, `random` being those of random ones unless stated.
+    fn lengths(&mut self, scenario: &mut Scenario, client: Client, sent: &Sent<'_>, random: [f64; 2]) {
+        let stated = sent.lengths.map(|stated| stated.map(|tokens| tokens.map(f64::from)));
+        let (shape, spread, lengths) = match sent.data_set {
+            "sharegpt" => {
+                (Some(Shape::Sharegpt), 0.0, Shape::Sharegpt.tables().map(|table| Some(mean_of(table))))
+            }
+            "random" | "random-ids" => {
+                let (share, spread) = client.range(sent.ratio);
+                let mean = |of: usize| stated[of].unwrap_or(Some(random[of])).map(|tokens| tokens * share);
+                (None, spread, [mean(0), mean(1)])
+            }
+            other => {
+                self.unknown.push(format!("--dataset-name {other}"));
+                (None, 0.0, stated.map(Option::flatten))
+            }
+        };
+        if lengths == [None; 2] {
+            return;
+        }
+        if spread > WIDEST {
+            let text = format!("lengths from 0 up are read as within {} % of their mean", WIDEST * 100.0);
+            self.issues.push(Issue::note(Field::Spread, text));
+        }
+        let workload = &mut scenario.workload;
+        let [prompt, output] = lengths.map(|tokens| tokens.map(f64::round));
+        workload.set_mean_prompt(prompt);
+        workload.set_mean_output(output);
+        // What was chosen before was of other lengths.
+        (workload.shape, workload.spread, workload.log_spread) = (shape, spread.min(WIDEST), [0.0; 2]);
+        if let (1.., Lengths::Fixed(own)) = (sent.prefix, &workload.isl) {
+            let all = own.saturating_add(sent.prefix);
+            let share = f64::from(sent.prefix) / f64::from(all);
+            (workload.cached_share, workload.isl) = (share, Lengths::Fixed(all));
+        }
+    }
+}
