@@ -31,7 +31,7 @@ class Predict(unittest.TestCase):
     def test_a_text_of_several_lines_is_read_as_it_is(self):
         command = "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64 &\nvllm bench serve --max-concurrency 4\n"
         manifest = "services:\n  llm:\n    image: vllm/vllm-openai\n    command:\n      - --model=meta-llama/Llama-3.1-8B-Instruct\n"
-        links = ["v=1&c=4&ms=64", "v=1"]
+        links = ["v=1&osl=128&c=4&ms=64", "v=1"]
         self.assertEqual([rooflight.predict(one, roofline=True)["link"] for one in (command, manifest)], links)
         self.assertEqual([one["link"] for one in rooflight.predict([command, manifest], roofline=True)], links)
 

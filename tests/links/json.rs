@@ -31,5 +31,5 @@ fn json_names_what_it_does_not_know() {
 fn a_command_of_several_lines_is_one_line_as_a_string() {
     let (link, issues) =
         Link::read("\"vllm serve Qwen/Qwen3-8B \\\\\\n  -tp 2\\nvllm bench serve --max-concurrency 8\"");
-    assert_eq!(link.map(|link| link.encode()), Some("v=1&m=qwen3-8b&tp=2&c=8".into()), "{issues:?}");
+    assert_eq!(link.map(|link| link.encode()), Some("v=1&m=qwen3-8b&tp=2&osl=128&c=8".into()), "{issues:?}");
 }
