@@ -21,8 +21,14 @@ const OVERLOADED: f64 = 10.0;
 const BEYOND: f64 = 1.6;
 /// The last try is at 17 times the first rate.
 const MOST_TRIES: u32 = 6;
-/// Fewest requests of either run, for servers of few slots.
+/// Fewest requests of any run, for servers of few slots.
 const FEWEST: u32 = 200;
+/// How many times the capacity arrives in the runs that settle it. An overload fills all slots at once, and requests of one length then
+/// leave and return in waves, up to 40 % faster or slower than those that come one by one.
+const JUST_BEYOND: f64 = 1.1;
+/// Change from which on another run settles it further, and the most such runs.
+const UNSETTLED: f64 = 0.03;
+const MOST_SETTLING: u32 = 3;
 
 impl Runner {
     /// Requests per second that all replicas serve while others wait. Beyond this rate TTFT grows without bound. `None` if nothing
@@ -47,16 +53,33 @@ impl Runner {
             let served = run(full, FILLING).ok()?.metrics.requests_per_s;
             // A trace is as long as it is, and may show no overload at all.
             let tries = if self.trace.is_some() { 1 } else { MOST_TRIES };
+            let at_rate = |arriving: f64| {
+                let load = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
+                // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
+                Some(run(load, OVERLOADED).ok()?.saturation.map(|found| found.served_per_s))
+            };
             let mut arriving = served;
+            let mut overloaded = None;
             for _ in 0..tries {
                 arriving *= BEYOND;
-                let more = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
-                // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
-                if let Some(saturation) = run(more, OVERLOADED).ok()?.saturation {
-                    return Some(saturation.served_per_s);
+                overloaded = at_rate(arriving)?;
+                if overloaded.is_some() {
+                    break;
                 }
             }
-            None
+            let mut capacity = overloaded?;
+            let settling = if self.trace.is_some() { 0 } else { MOST_SETTLING };
+            for _ in 0..settling {
+                let beyond = capacity * JUST_BEYOND;
+                // All are served if the overload was slower than its arrivals had to be.
+                let served = at_rate(beyond)?.unwrap_or(beyond);
+                let is_settled = (served / capacity - 1.0).abs() < UNSETTLED;
+                capacity = served;
+                if is_settled {
+                    break;
+                }
+            }
+            Some(capacity)
         })
     }
 
