@@ -100,7 +100,7 @@ impl Question {
     fn from_object(mut object: Map<String, Value>) -> (Option<Request>, Self, Vec<Issue>) {
         let size =
             SIZES.into_iter().find(|field| object.get(field.id()).and_then(Value::as_str) == Some(MOST));
-        let day = object.remove(DAY);
+        let day = object.remove(DAY).filter(|day| !day.is_null());
         if size.is_none() && day.is_none() {
             let (request, issues) = Request::from_object(object);
             return (request, Self::Plans, issues);

@@ -1,5 +1,7 @@
 //! What a request varies: inputs with the values to try.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::layouts::{self, Varied};
@@ -68,7 +70,8 @@ fn values(input: &Input, value: &Value) -> Result<Vec<String>, Vec<Issue>> {
             })),
         }
     }
-    texts.dedup();
+    let mut seen = BTreeSet::new();
+    texts.retain(|text| seen.insert(text.clone()));
     if issues.is_empty() { Ok(texts) } else { Err(issues) }
 }
 

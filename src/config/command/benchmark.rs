@@ -95,7 +95,9 @@ impl OtherSettings {
                 workload.arrive(rate, sent.burstiness.or(Some(1.0)));
             }
             (None, Some(clients)) => workload.load = Load::Concurrency(clients),
-            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(PROMPTS)),
+            (None, None) => {
+                (workload.load, workload.max_in_flight) = (Load::Burst(prompts.unwrap_or(PROMPTS)), None);
+            }
         }
         match prompts.filter(|_| !matches!(workload.load, Load::Burst(_))) {
             None => workload.run_of(PROMPTS),
@@ -161,6 +163,7 @@ impl OtherSettings {
         workload.set_mean_output(output);
         // What was chosen before was of other lengths.
         (workload.shape, workload.spread, workload.log_spread) = (shape, spread.min(WIDEST), [0.0; 2]);
+        workload.cached_share = 0.0;
         if let (1.., Lengths::Fixed(own)) = (sent.prefix, &workload.isl) {
             let all = own.saturating_add(sent.prefix);
             let share = f64::from(sent.prefix) / f64::from(all);

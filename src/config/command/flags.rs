@@ -65,7 +65,9 @@ pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
 /// Whether a flag's name says that it needs no value: the model may follow it.
 fn is_switch(flag: &str) -> bool {
     let name = flag.trim_start_matches('-');
-    ["enable", "disable", "no-", "no_", "trust", "enforce"].iter().any(|start| name.starts_with(start))
+    ["enable", "disable", "no-", "no_", "trust", "enforce", "async"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 fn is_bool(word: &str) -> bool {

@@ -38,7 +38,7 @@ pub enum Setting {
 
 const NAMES: &[(Setting, &[&str])] = &[
     (Setting::Model, &["model", "model_path"]),
-    (Setting::Quantization, &["quantization"]),
+    (Setting::Quantization, &["quantization", "q"]),
     (Setting::Tp, &["tp", "tp_size", "tensor_parallel_size"]),
     (Setting::Pp, &["pp", "pp_size", "pipeline_parallel_size"]),
     (Setting::Dp, &["dp", "dp_size", "data_parallel_size"]),

@@ -58,7 +58,7 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
             }
             parsed.state(Field::Model, name[..length].join(" "));
             parsed.issues.extend(taken.issues);
-            parsed.is_new_model = parsed.link.scenario.model.id() != taken.model.id;
+            parsed.is_new_model |= parsed.link.scenario.model.id() != taken.model.id;
             parsed.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
             parsed.link.scenario.weights = taken.weights;
         }

@@ -87,7 +87,10 @@ impl Trace {
             );
             return Err(Issue::error(Field::Images, text));
         }
-        let rate = if let Load::Rate(rate) = setup.workload.load { rate } else { own };
+        let rate = match setup.workload.load {
+            Load::Rate(rate) | Load::ConstantRate(rate) => rate,
+            _ => own,
+        };
         let (prompt, output) = means(&self.requests);
         Ok(setup.under(|workload| {
             *workload = Workload {
