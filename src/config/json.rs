@@ -8,7 +8,7 @@ use serde::Deserializer as _;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::objects::from_json;
+use super::objects::from_value;
 
 /// Largest text read. Published configs are at most about 60 KB.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -24,6 +24,14 @@ pub fn parse(text: &str) -> Result<Value, String> {
 
 /// The same without a size limit.
 pub fn object(text: &str) -> Result<Value, String> {
+    match any(text)? {
+        value @ Value::Object(_) => Ok(value),
+        other => Err(format!("this is {}: it should be a JSON object in braces", kind(&other))),
+    }
+}
+
+/// As [`object`], of any value.
+pub fn any(text: &str) -> Result<Value, String> {
     let text = trimmed(text);
     if text.is_empty() {
         return Err("the text is empty: it should be a JSON object in braces".into());
@@ -34,8 +42,7 @@ pub fn object(text: &str) -> Result<Value, String> {
             false => Err(fault),
         });
     match value {
-        Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(other) => Err(format!("this is {}: it should be a JSON object in braces", kind(&other))),
+        Ok(value) => Ok(value),
         Err(fault) if fault.is_eof() => {
             Err(format!("not JSON: it ends early, at line {} column {}", fault.line(), fault.column()))
         }
@@ -68,22 +75,9 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Reads a record from parsed JSON, or says which field does not fit and why. By way of its text: one parser of a
-/// record is enough to download.
+/// Reads a record from parsed JSON, or says which field does not fit and why.
 pub fn of<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    let text = value.to_string();
-    from_json(&text).map_err(|fault| {
-        let why = fault.to_string();
-        let why = why.split(" at line ").next().unwrap_or(&why);
-        // What is missing or unknown is named by the fault.
-        let key = text.get(..fault.column()).filter(|_| why.starts_with("invalid")).and_then(last_key);
-        key.map_or_else(|| why.to_owned(), |key| format!("{key}: {why}"))
-    })
-}
-
-/// The last key in the beginning of a JSON text.
-fn last_key(text: &str) -> Option<&str> {
-    text.rsplit_once("\":")?.0.rsplit('"').next()
+    from_value(value).map_err(|fault| fault.to_string())
 }
 
 /// Splits off the first JSON value; returns the whole text if it does not start with one.

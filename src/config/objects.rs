@@ -1,198 +1,271 @@
-//! Reads records from JSON objects only. serde's derive would also read every struct from a list of its fields,
-//! which none of our files, links or messages use: a third of all parsing code, which every visitor would download.
+//! Reads records from parsed JSON. serde_json's own reader would also take every struct from a list of its fields, which
+//! none of our files, links or messages use, and parse text in the code of every record: more for visitors to download.
 
 use std::fmt;
 
+use serde::de::value::StrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess,
-    Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer as _, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
 };
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value};
 
 /// Parses `text`.
-pub fn from_json<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let value = T::deserialize(Objects(&mut json))?;
-    json.end()?;
-    Ok(value)
+///
+/// # Errors
+/// If it is not JSON, or a field does not fit the record.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+    serde_json::from_str(text).map_err(Fault::custom).and_then(|value| from_value(&value))
 }
 
-/// Wraps a deserializer so that all nested values are read the same way.
-struct Objects<T>(T);
+/// As [`from_json`], of JSON that is already parsed.
+///
+/// # Errors
+/// If a field does not fit the record.
+pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Fault> {
+    T::deserialize(Record(value))
+}
 
-macro_rules! within {
-    ($($method:ident)+) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-            self.0.$method(Objects(visitor))
+/// Which field does not fit, and why. Boxed: results are passed through all of a record's code.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Fault(Box<Misfit>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Misfit {
+    /// The keys that lead to the field, outermost first, with points between them.
+    path: String,
+    why: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Misfit { path, why } = &*self.0;
+        let between = if path.is_empty() { "" } else { ": " };
+        write!(out, "{path}{between}{why}")
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Error for Fault {
+    fn custom<T: fmt::Display>(why: T) -> Self {
+        Self(Box::new(Misfit { path: String::new(), why: why.to_string() }))
+    }
+}
+
+impl Fault {
+    #[cold]
+    #[inline(never)]
+    fn under(mut self, key: &str) -> Self {
+        let path = &mut self.0.path;
+        let point = if path.is_empty() { "" } else { "." };
+        path.insert_str(0, point);
+        path.insert_str(0, key);
+        self
+    }
+
+    #[cold]
+    fn unlike(value: &Value, wanted: &dyn serde::de::Expected) -> Self {
+        let found = match value {
+            Value::Null => Unexpected::Other("null"),
+            Value::Bool(given) => Unexpected::Bool(*given),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(whole), _) => Unexpected::Unsigned(whole),
+                (_, Some(whole)) => Unexpected::Signed(whole),
+                _ => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => Unexpected::Str(text),
+            Value::Array(_) => Unexpected::Seq,
+            Value::Object(_) => Unexpected::Map,
+        };
+        Self::invalid_type(found, wanted)
+    }
+}
+
+struct Record<'a>(&'a Value);
+
+impl<'de> Record<'de> {
+    fn scalar<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(whole), _) => visitor.visit_u64(whole),
+                (_, Some(whole)) => visitor.visit_i64(whole),
+                _ => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => visitor.visit_str(text),
+            other => Err(Fault::unlike(other, &visitor)),
+        }
+    }
+}
+
+/// Methods that read the same as another.
+macro_rules! alike {
+    ($($method:ident($($argument:ty),*) = $other:ident)+) => {
+        $(fn $method<V: Visitor<'de>>(self, $(_: $argument,)* visitor: V) -> Result<V::Value, Fault> {
+            self.$other(visitor)
         })+
     };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Objects<D> {
-    type Error = D::Error;
+impl<'de> Deserializer<'de> for Record<'de> {
+    type Error = Fault;
 
-    within! {
-        deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8
-        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64 deserialize_char deserialize_str
-        deserialize_string deserialize_bytes deserialize_byte_buf deserialize_option deserialize_unit deserialize_seq
-        deserialize_map deserialize_identifier deserialize_ignored_any
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Array(_) => self.deserialize_seq(visitor),
+            Value::Object(_) => self.deserialize_map(visitor),
+            _ => self.scalar(visitor),
+        }
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Objects(visitor))
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Array(all) => visitor.visit_seq(List(all.iter())),
+            other => Err(Fault::unlike(other, &visitor)),
+        }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_unit_struct(name, Objects(visitor))
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Object(fields) => visitor.visit_map(Fields(fields.iter(), None)),
+            other => Err(Fault::unlike(other, &visitor)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_newtype_struct(name, Objects(visitor))
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_tuple(len, Objects(visitor))
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        len: usize,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_tuple_struct(name, len, Objects(visitor))
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
-        variants: &'static [&'static str],
+        _: &'static str,
+        _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_enum(name, variants, Objects(visitor))
+    ) -> Result<V::Value, Fault> {
+        let only = |fields: &'de Map<String, Value>| fields.iter().next().filter(|_| fields.len() == 1);
+        match self.0 {
+            Value::String(name) => visitor.visit_enum(Variant(name, &Value::Null)),
+            Value::Object(fields) if let Some((name, content)) = only(fields) => {
+                visitor.visit_enum(Variant(name, content)).map_err(|fault| fault.under(name))
+            }
+            other => Err(Fault::unlike(other, &visitor)),
+        }
+    }
+
+    alike! {
+        deserialize_bool() = scalar
+        deserialize_i8() = scalar
+        deserialize_i16() = scalar
+        deserialize_i32() = scalar
+        deserialize_i64() = scalar
+        deserialize_u8() = scalar
+        deserialize_u16() = scalar
+        deserialize_u32() = scalar
+        deserialize_u64() = scalar
+        deserialize_f32() = scalar
+        deserialize_f64() = scalar
+        deserialize_char() = scalar
+        deserialize_str() = scalar
+        deserialize_string() = scalar
+        deserialize_identifier() = scalar
+        deserialize_unit() = scalar
+        deserialize_unit_struct(&'static str) = scalar
+        deserialize_tuple(usize) = deserialize_seq
+        deserialize_tuple_struct(&'static str, usize) = deserialize_seq
+        deserialize_struct(&'static str, &'static [&'static str]) = deserialize_map
+    }
+
+    forward_to_deserialize_any! { bytes byte_buf ignored_any }
+}
+
+struct List<'a>(std::slice::Iter<'a, Value>);
+
+impl<'de> SeqAccess<'de> for List<'de> {
+    type Error = Fault;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+        self.0.next().map(|value| seed.deserialize(Record(value))).transpose()
     }
 }
 
-macro_rules! scalars {
-    ($($method:ident($type:ty))+) => {
-        $(fn $method<E: Error>(self, value: $type) -> Result<V::Value, E> {
-            self.0.$method(value)
-        })+
-    };
-}
+/// What is left of an object's fields, and the one whose key was read last.
+struct Fields<'a>(serde_json::map::Iter<'a>, Option<(&'a String, &'a Value)>);
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Objects<V> {
-    type Value = V::Value;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.expecting(out)
-    }
-
-    scalars! {
-        visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) visit_borrowed_str(&'de str)
-        visit_string(String)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
-        self.0.visit_none()
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.0.visit_unit()
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, within: D) -> Result<V::Value, D::Error> {
-        self.0.visit_some(Objects(within))
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, within: D) -> Result<V::Value, D::Error> {
-        self.0.visit_newtype_struct(Objects(within))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<V::Value, A::Error> {
-        self.0.visit_seq(Objects(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Objects(map))
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, variants: A) -> Result<V::Value, A::Error> {
-        self.0.visit_enum(Objects(variants))
+impl<'a> Fields<'a> {
+    #[inline(never)]
+    fn next(&mut self) -> Option<&'a str> {
+        self.1 = self.0.next();
+        self.1.map(|(key, _)| key.as_str())
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Objects<S> {
-    type Value = S::Value;
+impl<'de> MapAccess<'de> for Fields<'de> {
+    type Error = Fault;
 
-    fn deserialize<D: Deserializer<'de>>(self, within: D) -> Result<S::Value, D::Error> {
-        self.0.deserialize(Objects(within))
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+        self.next().map(|key| seed.deserialize(name(key))).transpose()
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Fault> {
+        let (key, value) = self.1.take().ok_or_else(|| Fault::custom("a value before its key"))?;
+        seed.deserialize(Record(value)).map_err(|fault| fault.under(key))
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Objects<A> {
-    type Error = A::Error;
+fn name(key: &str) -> StrDeserializer<'_, Fault> {
+    key.into_deserializer()
+}
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        self.0.next_element_seed(Objects(seed))
+/// The name of an enum's variant, and its content.
+struct Variant<'a>(&'a str, &'a Value);
+
+impl<'de> EnumAccess<'de> for Variant<'de> {
+    type Error = Fault;
+    type Variant = Record<'de>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Record<'de>), Fault> {
+        Ok((seed.deserialize(name(self.0))?, Record(self.1)))
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Objects<A> {
-    type Error = A::Error;
+impl<'de> VariantAccess<'de> for Record<'de> {
+    type Error = Fault;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        self.0.next_key_seed(seed)
+    fn unit_variant(self) -> Result<(), Fault> {
+        match self.0 {
+            Value::Null => Ok(()),
+            other => Err(Fault::unlike(other, &"a name alone")),
+        }
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.0.next_value_seed(Objects(seed))
-    }
-}
-
-impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Objects<A> {
-    type Error = A::Error;
-    type Variant = Objects<A::Variant>;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
-        let (name, content) = self.0.variant_seed(seed)?;
-        Ok((name, Objects(content)))
-    }
-}
-
-impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Objects<A> {
-    type Error = A::Error;
-
-    fn unit_variant(self) -> Result<(), A::Error> {
-        self.0.unit_variant()
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
+        seed.deserialize(self)
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        self.0.newtype_variant_seed(Objects(seed))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.0.tuple_variant(len, Objects(visitor))
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_seq(visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
-        fields: &'static [&'static str],
+        _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        self.0.struct_variant(fields, Objects(visitor))
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_map(visitor)
     }
 }
 
@@ -210,5 +283,11 @@ mod tests {
         assert_eq!(serde_json::from_str::<Issue>(list).unwrap(), issue);
         assert!(from_json::<Issue>(list).unwrap_err().to_string().starts_with("invalid type: sequence"));
         assert!(from_json::<Issue>(&format!("{text} x")).unwrap_err().to_string().contains("trailing"));
+    }
+
+    #[test]
+    fn faults_name_the_field() {
+        let fault = from_json::<Vec<Issue>>(r#"[{"field":"isl","severity":"note","text":1}]"#).unwrap_err();
+        assert_eq!(fault.to_string(), "text: invalid type: integer `1`, expected a string");
     }
 }
