@@ -77,7 +77,7 @@ const MOST: &str = "most";
 pub(super) const HOURS: usize = 24;
 const RATE: Range = Range::new(0.0, 100_000.0);
 /// Loads whose maximum can be asked for.
-const SIZES: [Field; 5] =
+pub(super) const SIZES: [Field; 5] =
     [Field::Rate, Field::ConstantRate, Field::Concurrency, Field::Sessions, Field::SessionRate];
 
 impl Question {

@@ -2,9 +2,10 @@
 
 use super::hardware::{self, owned};
 use super::words::TOKENS;
-use super::{AmountUnit, Parsed, Words};
+use super::{AmountUnit, Parsed, Words, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload};
+use crate::find::capacity::SIZES;
 use crate::find::layouts::ALL;
 use crate::units::significant;
 
@@ -20,6 +21,8 @@ const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 /// The word that makes a rate one per client, and words that precede such a rate.
 pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
+/// Words before the time that an answer or a whole job may take.
+const WITHIN: [&str; 2] = ["within", "in"];
 /// Digits of a rate by the minute.
 const DIGITS: i32 = 6;
 
@@ -30,7 +33,11 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
             None => None,
             Some("users" | "clients") => Some(Field::Concurrency),
             Some("sessions") => Some(Field::Sessions),
-            Some(_) => Some(parsed.link.scenario.workload.load.size()),
+            // A job has a size of its own.
+            Some(_) => {
+                let size = parsed.link.scenario.workload.load.size();
+                Some(if SIZES.contains(&size) { size } else { Field::Rate })
+            }
         };
         if let Some(kind) = kind {
             let load = &mut parsed.link.scenario.workload.load;
@@ -45,10 +52,16 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         .or_else(|| asks(word, words, parsed))
         .or_else(|| of_each(word, words, parsed))
         .or_else(|| amount(word, words, parsed))
+        .or_else(|| workload::read(word, words, parsed))
         .or_else(|| hardware::read(word, words, parsed))
 }
 
 fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    if WITHIN.contains(&word)
+        && let Some(limit) = deadline(words)
+    {
+        return set_limit(Field::SloE2e, limit, parsed);
+    }
     let Some(field) = limited(word) else {
         parsed.slos.percentile = Some(percentile(word)?);
         return Some(Field::SloPercentile);
@@ -65,11 +78,26 @@ fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     set_limit(field, limit, parsed)
 }
 
+/// The milliseconds of `within 8 hours`, but not of `within 200 ms TTFT`.
+fn deadline(words: &mut Words) -> Option<f64> {
+    let from = words.at;
+    let number = words.number();
+    let unit = words.next_as(AmountUnit::of);
+    let of_other = words.peek().and_then(limited).is_some();
+    match (number, unit) {
+        (Some(number), Some(AmountUnit::Time(each))) if !of_other => Some(number * each),
+        _ => {
+            words.at = from;
+            None
+        }
+    }
+}
+
 fn limited(word: &str) -> Option<Field> {
     match word {
         "ttft" => Some(Field::SloTtft),
         "tpot" | "itl" => Some(Field::SloTpot),
-        "e2e" | "latency" => Some(Field::SloE2e),
+        "e2e" | "latency" | "deadline" => Some(Field::SloE2e),
         _ => None,
     }
 }

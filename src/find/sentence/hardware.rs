@@ -2,11 +2,13 @@
 
 use super::left_out::{is_not, not};
 use super::{AmountUnit, Parsed, Words};
-use crate::config::catalog::catalog;
+use crate::config::catalog::{POPULAR, catalog};
 use crate::config::check::KV_FORMATS;
-use crate::config::link::exclude;
+use crate::config::link::{exclude, real};
 use crate::config::names::of_machine;
 use crate::config::{Dtype, Field, Issue, excerpt};
+use crate::find::fleet::gpu_name;
+use crate::units::Order;
 
 /// Words between a GPU and its price.
 const COSTS: [&str; 6] = ["at", "@", "costs", "cost", "price", "is"];
@@ -49,27 +51,49 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         add(Field::Kv, kv(word)?, parsed);
         return Some(Field::Kv);
     }
+    let types = gpus(&all);
+    // `H100 x8`.
+    let counted = |word: &str| word.strip_prefix(['x', '×']).and_then(|number| real(number).ok());
+    if !types.is_empty()
+        && let Some(number) = words.next_as(counted)
+    {
+        return counted_gpus(number, word, types, words, parsed);
+    }
     for (field, value) in &all {
         add(*field, value, parsed);
     }
-    price(word, &gpus(&all), words, parsed);
+    price(word, &types, words, parsed);
     all.first().map(|(field, _)| *field)
 }
 
-/// `8 h100-sxm`: the number of GPUs available of each type with this name.
+/// `8 h100-sxm`: the number of GPUs available.
 pub fn owned(number: f64, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let (name, types) = words.next_as(|word| {
         Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
     })?;
     words.next_as(|word| AmountUnit::of(word).filter(|unit| *unit == AmountUnit::Gpus));
-    if number.fract() != 0.0 {
-        return None;
+    counted_gpus(number, &name, types, words, parsed)
+}
+
+/// Of several types with this name the most common one: nobody has as many of each.
+fn counted_gpus(
+    number: f64,
+    name: &str,
+    mut types: Vec<&'static str>,
+    words: &mut Words,
+    parsed: &mut Parsed,
+) -> Option<Field> {
+    let [_, popular] = POPULAR;
+    types.order_by_key(|id| popular.iter().position(|popular| popular == id).unwrap_or(popular.len()));
+    let (id, others) = types.split_first().filter(|_| number.fract() == 0.0)?;
+    if !others.is_empty() {
+        let others = others.iter().map(|id| gpu_name(id)).collect::<Vec<_>>().join(", ");
+        let text = format!("`{}` is read as {}; others are {others}", excerpt(name), gpu_name(id));
+        parsed.issues.push(Issue::note(Field::Vary, text));
     }
-    for id in &types {
-        add(Field::Gpu, id, parsed);
-        parsed.find.set_number(Field::Owned, id, &number.to_string());
-    }
-    price(&name, &types, words, parsed);
+    add(Field::Gpu, id, parsed);
+    parsed.find.set_number(Field::Owned, id, &number.to_string());
+    price(name, &[id], words, parsed);
     Some(Field::Owned)
 }
 

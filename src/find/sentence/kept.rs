@@ -4,24 +4,25 @@ use crate::config::link::{BY_GPU, Find, Link, VARIES};
 use crate::config::{Field, Issue, Scenario, excerpt};
 
 const LIMITS: [Field; 3] = [Field::SloTtft, Field::SloTpot, Field::SloE2e];
-/// The lengths of prompts and answers, if they are not the defaults.
-const LENGTHS: [Field; 3] = [Field::Isl, Field::Osl, Field::Shape];
+/// The lengths of prompts and answers, and formats that no search varies, if they are not the defaults.
+const OWN: [Field; 5] = [Field::Isl, Field::Osl, Field::Shape, Field::Weights, Field::Kv];
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
-/// The lengths and limits of `link`, and the restrictions of `before` that the line does not state, in a note.
+/// The lengths, formats and limits of `link`, and the restrictions of `before` that the line does not state, in a note.
 pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Option<Issue> {
     let limit = |field: Field| {
         let input = field.input();
         let unit = input.number.as_ref().map_or("", |number| number.unit);
         let amount = input.get(link)?;
         let unit = if amount == "1" && unit == "tokens" { "token" } else { unit };
-        Some(format!("`{}` {amount} {unit}", field.id()))
+        Some(format!("`{}` {amount} {unit}", field.id()).trim_end().to_owned())
     };
     let usual = Link::new(Scenario::default());
-    let is_own = |field: &Field| field.input().get(link) != field.input().get(&usual);
+    let is_own =
+        |field: &Field| field.input().get(link) != field.input().get(&usual) && before.get(*field).is_none();
     let wish = |field: Field| Some(format!("`{}` {}", field.id(), excerpt(before.get(field)?)));
-    let lengths = LENGTHS.into_iter().filter(is_own);
-    let limits = lengths.chain(LIMITS).filter(|field| !stated(*field)).filter_map(limit);
+    let own = OWN.into_iter().filter(is_own);
+    let limits = own.chain(LIMITS).filter(|field| !stated(*field)).filter_map(limit);
     let wishes =
         VARIES.into_iter().chain(BY_GPU).chain(OTHERS).filter(|field| !stated(*field)).filter_map(wish);
     let all: Vec<String> = limits.chain(wishes).collect();

@@ -2,7 +2,7 @@
 
 use super::hardware::wishes;
 use super::left_out::is_not;
-use super::{AmountUnit, BREAK, FILLERS, Parsed, SEPARATORS};
+use super::{AmountUnit, BREAK, FILLERS, Parsed, SEPARATORS, workload};
 use crate::config::names::{begins_name, is_size, resolve, search, short_name};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
@@ -42,7 +42,8 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
         let mut at = 0;
         while at < words.len() {
             let name = phrase(&words[at..]);
-            let found = if name.first().is_some_and(|word| begins(word)) { named(name)? } else { None };
+            let is_named = name.first().is_some_and(|word| begins(word)) && !is_workload(name);
+            let found = if is_named { named(name)? } else { None };
             let Some((length, taken)) = found else {
                 rest.push(words[at]);
                 at += 1;
@@ -58,14 +59,25 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
             }
             parsed.state(Field::Model, name[..length].join(" "));
             parsed.issues.extend(taken.issues);
-            parsed.is_new_model |= parsed.link.scenario.model.id() != taken.model.id;
-            parsed.link.scenario.model = ModelChoice::Catalog(taken.model.id.clone());
-            parsed.link.scenario.weights = taken.weights;
+            let scenario = &mut parsed.link.scenario;
+            // The format on the form is of its model.
+            if scenario.model.id() != taken.model.id {
+                parsed.is_new_model = true;
+                scenario.weights = None;
+            }
+            scenario.weights = taken.weights.or(scenario.weights);
+            scenario.model = ModelChoice::Catalog(taken.model.id.clone());
         }
         // A name does not continue in the next clause.
         rest.push(BREAK);
     }
     Ok(rest.join(" "))
+}
+
+/// Whether the words begin with a kind of workload rather than a name: `chat`, but not `chat glm`.
+fn is_workload(words: &[&str]) -> bool {
+    words.first().is_some_and(|word| workload::of(&word.to_lowercase()).is_some())
+        && (2..=words.len()).all(|length| find(&words[..length]).is_none())
 }
 
 fn is_unit(word: &str) -> bool {
@@ -197,7 +209,7 @@ fn unknown(name: &str) -> Issue {
 mod tests {
     use super::super::read;
     use crate::config::link::{self, Link};
-    use crate::config::{Issue, Scenario};
+    use crate::config::{Dtype, Issue, Scenario};
 
     fn model(text: &str) -> (String, Vec<Issue>) {
         let (link, issues) =
@@ -222,6 +234,29 @@ mod tests {
             assert_eq!(found, id, "{text}");
             assert!(!issues.iter().any(|issue| issue.text.contains("ignored")), "{text}: {issues:?}");
         }
+    }
+
+    #[test]
+    fn a_line_that_names_the_model_of_the_form_keeps_its_format() {
+        let of = |text: &str| {
+            let (link, issues) = read(text, link::decode("m=qwen3-32b&w=fp8&kv=fp8").0).expect(text);
+            (link.scenario.weights, issues)
+        };
+        let (weights, issues) = of("Qwen3-32B, 20 rps, 4k in");
+        assert_eq!(weights, Some(Dtype::Fp8));
+        assert!(issues.iter().any(|issue| issue.text.contains("`weights` fp8, `kv` fp8")), "{issues:?}");
+        assert_eq!(of("Qwen3-8B, 20 rps").0, None);
+        assert_eq!(of("Qwen/Qwen3-32B-AWQ, 20 rps").0, Some(Dtype::Int4));
+    }
+
+    #[test]
+    fn a_kind_of_workload_is_no_model() {
+        let (link, issues) = read("qwen3-8b, 20 rps, chat", Link::new(Scenario::default())).expect("a load");
+        assert_eq!(link.encode(), "v=1&m=qwen3-8b&isl=1020&osl=129&r=20&f=all");
+        assert!(issues.len() == 1 && issues[0].text.contains("1020"), "{issues:?}");
+        let (link, _) = read("20 rps, 2k in, RAG workload", Link::new(Scenario::default())).expect("a load");
+        assert_eq!(link.encode(), "v=1&isl=2000&osl=1024&r=20&f=all", "what is stated counts");
+        assert_eq!(model("code llama 34b, 20 rps").0, "codellama-34b");
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Normalises a text for the parser: sentences become clauses, number words digits, and phrases the words that it
 //! knows.
 
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
 use super::gpus::replaced;
 use super::model::is_counted;
 use super::words::SEPARATORS;
@@ -55,6 +59,18 @@ const ONES: [&str; 21] = [
     "twenty",
 ];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+
+/// `8 x H100` for `8xH100`, and `2k in 500 out` for `2k/500`.
+pub fn spaced(text: &str) -> String {
+    static COUNTED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)(^|[\s,(])(\d+)[x×]\s*([a-z])").ok());
+    static LENGTHS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)(^|[\s,(])(\d{2,}|\d+(?:\.\d+)?k)/(\d{2,}|\d+(?:\.\d+)?k)([\s,.;)]|$)").ok()
+    });
+    let (Some(counted), Some(lengths)) = (&*COUNTED, &*LENGTHS) else { return text.to_owned() };
+    let text = counted.replace_all(text, "${1}${2} x ${3}");
+    lengths.replace_all(&text, "${1}${2} in ${3} out${4}").into_owned()
+}
 
 /// The text with punctuation marks as separators, and the words above replaced.
 pub fn plain(text: &str) -> String {
