@@ -66,16 +66,16 @@ pub struct Cli {
     #[arg(long, value_name = "FILE")]
     pub measured: Option<PathBuf>,
     /// Prints this chart as SVG.
-    #[arg(long, value_enum, conflicts_with = "jsonl")]
+    #[arg(long, value_enum, group = "drawing", conflicts_with = "jsonl")]
     pub svg: Option<Drawing>,
     /// Prints a badge with TTFT, TPOT and tokens per second as SVG.
-    #[arg(long, conflicts_with_all = ["svg", "yaml", "study", "jsonl"])]
+    #[arg(long, group = "drawing", conflicts_with_all = ["yaml", "study", "jsonl"])]
     pub badge: bool,
     /// Prints Kubernetes manifests that run the scenario.
     #[arg(long, conflicts_with_all = ["svg", "study", "jsonl"])]
     pub yaml: bool,
     /// Draws for a dark page.
-    #[arg(long)]
+    #[arg(long, requires = "drawing")]
     pub dark: bool,
     #[arg(long, help = studies(), value_parser = topic, conflicts_with = "jsonl")]
     pub study: Option<Topic>,
@@ -83,10 +83,10 @@ pub struct Cli {
     /// engine, weights, token_budget or max_seqs; for sensitivity, tenth, twice or half; for shape, memory or latency;
     /// for evidence, this, loops, ranks, batches, kernels, cases or limits; for export, json, csv, markdown, citation or
     /// runs.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", requires = "study")]
     pub of: String,
     /// The page that links in a study point to.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", requires = "study")]
     pub page: String,
 }
 

@@ -153,7 +153,7 @@ impl OtherSettings {
                 None => self.unknown(flag),
             },
             // `auto`, or as much as there is memory for, limits no request.
-            Setting::Longest => self.longest = flag.number().filter(|tokens| *tokens > 0.0),
+            Setting::Longest => self.longest = flag.amount().filter(|tokens| *tokens > 0.0),
             Setting::HostCacheOn => self.hierarchical = flag.on(),
             Setting::HostCache => match flag.number().filter(|size| size.is_finite() && *size >= 0.0) {
                 Some(size) => self.host = Some(size),
@@ -272,16 +272,9 @@ impl OtherSettings {
 
     /// A whole number; vLLM also reads `8k` and `8K`.
     pub fn whole(&mut self, field: Field, flag: &Flag) -> Option<u32> {
-        let text = flag.value.as_deref().unwrap_or_default();
-        let times = match text.chars().last() {
-            Some('k') => 1000.0,
-            Some('K') => 1024.0,
-            _ => 1.0,
-        };
-        let number: Option<f64> = text.trim_end_matches(['k', 'K']).parse().ok();
-        let number = number.map(|number| number * times);
-        let whole =
-            number.filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
+        let whole = flag
+            .amount()
+            .filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
         if whole.is_none() {
             self.bad(field, flag, "a whole number");
         }

@@ -125,11 +125,24 @@ fn names_engine(text: &str) -> bool {
     program(&words).or_else(|| image(&words)).is_some()
 }
 
-/// Splits words at shell operators.
+/// Splits words at shell operators, also glued to a word: `TP=8;`, `>log.txt`.
 fn parts(words: Vec<String>) -> Vec<Vec<String>> {
-    const OPERATORS: [&str; 8] = ["&&", "||", "|", ";", "&", ">", ">>", "2>&1"];
-    let parts = words.split(|word| OPERATORS.contains(&word.as_str()));
-    parts.filter(|part| !part.is_empty()).map(<[String]>::to_vec).collect()
+    const OPERATORS: [&str; 7] = ["&&", "||", "|", ";", "&", ">", ">>"];
+    let is_redirect = |word: &str| {
+        let to = word.trim_start_matches(['1', '2', '&']);
+        to.len() > 1 && to.starts_with('>') && !OPERATORS.contains(&word)
+    };
+    let mut parts = vec![Vec::new()];
+    for word in words.into_iter().filter(|word| !is_redirect(word)) {
+        let whole = word.strip_suffix(';').unwrap_or(&word);
+        let ends = whole.len() < word.len() || OPERATORS.contains(&whole);
+        if let Some(part) = parts.last_mut().filter(|_| !whole.is_empty() && !OPERATORS.contains(&whole)) {
+            part.push(whole.to_owned());
+        }
+        parts.extend(ends.then(Vec::new));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 /// Commands nested inside a word, as after `sh -c`.

@@ -17,6 +17,17 @@ impl Flag {
         self.value.as_deref()?.parse().ok()
     }
 
+    /// The number that `2k`, `1K` or `0.5m` stands for: small letters are powers of 1000, large ones of 1024.
+    pub fn amount(&self) -> Option<f64> {
+        const UNITS: [(char, f64); 6] =
+            [('k', 1e3), ('m', 1e6), ('g', 1e9), ('K', 1024.0), ('M', 1_048_576.0), ('G', 1_073_741_824.0)];
+        let text = self.value.as_deref()?;
+        match UNITS.iter().find_map(|(unit, times)| Some((text.strip_suffix(*unit)?, times))) {
+            Some((number, times)) => number.parse::<f64>().ok().map(|number| number * times),
+            None => self.number(),
+        }
+    }
+
     /// Whether it is a switch that is on.
     pub fn on(&self) -> bool {
         !self

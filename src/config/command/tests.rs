@@ -58,6 +58,8 @@ fn commands_of_each_engine_are_read() {
             "v=1&m=deepseek-r1&e=trtllm&tp=8&ep=8&w=nvfp4&kv=fp8",
         ),
         ("cd /x && source venv/bin/activate; /opt/bin/vllm serve Qwen/Qwen3-8B > log 2>&1", "v=1&m=qwen3-8b"),
+        ("export TP=2; vllm serve Qwen/Qwen3-8B -tp $TP; echo done", "v=1&m=qwen3-8b&tp=2"),
+        ("nohup vllm serve Qwen/Qwen3-8B -tp 2 >server.log 2>/dev/null &", "v=1&m=qwen3-8b&tp=2"),
         (
             "docker run --gpus all -e HF_TOKEN=x -p 8000:8000 vllm/vllm-openai:latest --model Qwen/Qwen3-8B --tensor-parallel-size 2",
             "v=1&m=qwen3-8b&tp=2",
@@ -176,6 +178,8 @@ fn unrecognised_options_are_listed() {
         one("vllm serve Qwen/Qwen3-8B --served-model-name 'a b").contains("quotation mark is not closed")
     );
     assert!(one("vllm serve Qwen/Qwen3-8B -tp x").starts_with("`--tp` is `x`: expected a whole number"));
+    assert!(one("vllm serve Qwen/Qwen3-8B --max-model-len 1k").contains("takes up to 1000 tokens"));
+    assert_eq!(one("vllm serve Qwen/Qwen3-8B --max-model-len 0.5M"), "");
     assert!(one("vllm serve Qwen/Qwen3-8B -tp").starts_with("`--tp` is `nothing`"));
     assert!(one("vllm serve").starts_with("the command names no model"));
     assert!(one("vllm serve some/Model-7B").contains("no model `some/Model-7B`"));

@@ -76,6 +76,8 @@ impl Stated {
             }
             (None, Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
             (None, None, Some(sent)) => {
+                // Nothing held them back, whatever the form says of a burst.
+                workload.max_in_flight = None;
                 workload.load = match workload.load {
                     Load::Offline(_) => Load::Offline(whole(sent)),
                     _ => Load::Burst(whole(sent)),

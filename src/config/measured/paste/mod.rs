@@ -33,7 +33,7 @@ const NAMED: usize = 5;
 /// Without a measurement the issues hold an error that says what was expected.
 pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
-    let report = match text.starts_with('{') {
+    let report = match text.starts_with(['{', '[']) {
         true => of_json(text),
         false => Ok(text::report(text)),
     };
@@ -53,7 +53,7 @@ pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
 /// The items of a list, a single value, or one object per line.
 fn values(text: &str) -> Result<Vec<Value>, String> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty()).map(json::object);
-    match json::parse(text) {
+    match json::any(text) {
         Ok(Value::Array(all)) => Ok(all),
         Ok(one) => Ok(vec![one]),
         Err(fault) => lines().collect::<Result<_, _>>().map_err(|_| fault),

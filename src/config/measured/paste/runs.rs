@@ -105,13 +105,15 @@ fn split(text: &str) -> Vec<ParsedReport> {
 }
 
 /// Column names in sweeps, and their names in reports. (`Concurrency` in a report is the reached one.)
-const COLUMNS: [(&str, &str); 7] = [
+const COLUMNS: [(&str, &str); 9] = [
     ("concurrency", "max concurrency"),
     ("conc", "max concurrency"),
     ("clients", "max concurrency"),
     ("rate", "request rate"),
     ("isl", "input sequence length"),
     ("osl", "output sequence length"),
+    ("input_len", "input sequence length"),
+    ("output_len", "output sequence length"),
     ("throughput", "output throughput (tok/s)"),
 ];
 
@@ -160,6 +162,28 @@ mod tests {
             "{issues:?}"
         );
         assert!(issues.is_empty());
+    }
+
+    #[test]
+    fn a_list_of_reports_is_read_however_it_is_laid_out() {
+        let list = r#"[{"max_concurrency": 8, "mean_tpot_ms": 16.5},
+            {"max_concurrency": 16, "mean_tpot_ms": 17.5}]"#;
+        assert_eq!(read(list).0, ["v=1&c=8&me=tpot-16.5", "v=1&me=tpot-17.5"]);
+        let tokens = "1,\n".repeat(600_000);
+        let detailed =
+            format!("{{\n\"max_concurrency\": 8,\n\"itls\": [{tokens}1],\n\"mean_tpot_ms\": 16.5\n}}");
+        assert_eq!(read(&detailed).0, ["v=1&c=8&me=tpot-16.5"]);
+        let columns = "concurrency,input_len,output_len,mean_tpot_ms\n8,2000,100,16.5\n";
+        assert_eq!(read(columns).0, ["v=1&isl=2000&osl=100&c=8&me=tpot-16.5"]);
+    }
+
+    #[test]
+    fn requests_sent_at_once_are_not_held_back() {
+        let base = link::decode("bn=64&mc=8").0.scenario;
+        assert_eq!(base.workload.max_in_flight, Some(8));
+        let report = r#"{"request_rate": "inf", "completed": 100, "mean_tpot_ms": 16.5}"#;
+        let (found, issues) = runs(report, &base);
+        assert_eq!(found[0].workload.max_in_flight, None, "{issues:?}");
     }
 
     #[test]

@@ -35,6 +35,7 @@ const OUTPUT: [&str; 8] = [
 ];
 /// Identifies Mooncake's traces, which are in milliseconds.
 const MOONCAKE: &str = "hashids";
+pub const MOONCAKE_JSON: &str = "\"hash_ids\"";
 
 impl Column {
     /// In words.
@@ -59,7 +60,7 @@ impl Column {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Columns {
     places: [usize; 3],
-    milliseconds: bool,
+    pub milliseconds: bool,
 }
 
 impl Columns {

@@ -133,13 +133,16 @@ fn of_csv(text: &str) -> Result<Vec<Line>, String> {
 
 fn of_json(text: &str) -> Result<Vec<Line>, String> {
     let mut lines = Vec::new();
+    // Not every line need have what tells the unit.
+    let is_mooncake = text.contains(column::MOONCAKE_JSON);
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = index + 1;
         let object = json::parse(line).map_err(|fault| format!("line {number}: {fault}"))?;
         let fields = || object.as_object().into_iter().flatten();
         // Each line may have its own fields.
-        let columns = Columns::of(fields().map(|(name, _)| name.as_str()))
+        let mut columns = Columns::of(fields().map(|(name, _)| name.as_str()))
             .map_err(|fault| format!("line {number}: {fault}"))?;
+        columns.milliseconds |= is_mooncake;
         let value = |place: usize| {
             let (_, value) = fields().nth(place)?;
             Some(match value {
@@ -217,11 +220,12 @@ mod tests {
         let azure = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 23:59:59.5,100,20\r\n2023-11-17 00:00:01.0,200,1\r\n";
         let mooncake = "{\"timestamp\": 27000, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\
                         {\"timestamp\": 28500, \"input_length\": 200, \"output_length\": 1, \"hash_ids\": [1]}\n";
+        let partly = mooncake.replace(", \"hash_ids\": [1]", "");
         let burst = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n\
                      5,ChatGPT,100,20,120,\"Conversation, log\"\n6.5,GPT-4,200,1,201,API log\n";
         let lines = "{\"arrival_ms\": 0, \"prompt_tokens\": 100, \"output_tokens\": 20}\n\n\
                      {\"output_tokens\": 1, \"prompt_tokens\": 200, \"arrival_ms\": 1500}";
-        for text in [azure, mooncake, burst, lines] {
+        for text in [azure, mooncake, &partly, burst, lines] {
             assert_eq!(read(text), plain, "{text}");
         }
         assert_eq!((plain.rate(), means(&plain.requests)), (Some(1.0 / 1.5), (150, 11)));
