@@ -6,8 +6,8 @@ use super::plan::{BrokenLimit, DeploymentPlan, Found};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::{Search, words};
 use crate::config::link::{Link, MOST_RUNS};
-use crate::config::{Field, Issue, Scenario};
-use crate::units::{Dollars, counted, fixed};
+use crate::config::{Field, Issue, Scenario, Setup};
+use crate::units::{Dollars, Order, counted, fixed};
 
 /// Ranked plans, and what is known about the rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -76,14 +76,15 @@ impl Search {
     /// The current state of the answer.
     pub fn answer(&self) -> Answer {
         let within = self.is_within_fleet();
-        let first = self.found.first().map(|(found, _)| found);
-        let plan = |index: usize| {
-            let found = &self.found[index].0;
-            let drawback = first.filter(|_| index > 0).map(|first| words::drawback(found, first));
+        let mut shown: Vec<&Found> = self.shown().into_iter().map(|index| &*self.found[index].0).collect();
+        // Chances are known at last: of equal costs, the surest first.
+        shown.order_by(|one, other| one.order_by_cost(other).then(other.percent().cmp(&one.percent())));
+        let plan = |(index, found): (usize, &&Found)| {
+            let drawback = shown.first().filter(|_| index > 0).map(|first| words::drawback(found, first));
             self.as_shown(found, drawback)
         };
         let plans: Vec<DeploymentPlan> =
-            if within { self.shown().into_iter().map(plan).collect() } else { Vec::new() };
+            if within { shown.iter().enumerate().map(plan).collect() } else { Vec::new() };
         let finished = self.is_finished() && !self.is_stopped();
         let nearest = if plans.is_empty() && finished { self.nearest() } else { None };
         // If a plan beyond the fleet was simulated, it says more about its GPU than a lower bound would.
@@ -125,7 +126,9 @@ impl Search {
         }
         let (found, broken) = self.missed.as_ref()?;
         let name = found.name(&self.request);
-        let text = format!("nothing meets the limits; the closest is {name}: {}", broken.text);
+        let lacks = self.request.fleet.short_of(&Setup { replicas: found.replicas, ..found.setup.clone() });
+        let lacks = lacks.map_or_else(String::new, |lacks| format!(" ({lacks})"));
+        let text = format!("nothing meets the limits; the closest is {name}{lacks}: {}", broken.text);
         Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
 

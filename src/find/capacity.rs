@@ -255,10 +255,10 @@ impl Day {
         )
     }
 
-    /// `8h 2, 9h 3`: the number of replicas from each hour on at which it changes.
+    /// `0h 1, 8h 2, 20h 1`: the number of replicas at first, and from each hour on at which it changes.
     pub fn steps(&self) -> String {
-        let steps = self.hours.iter().enumerate().filter(|(_, hour)| hour.step != 0);
+        let steps = self.hours.iter().enumerate().filter(|(at, hour)| *at == 0 || hour.step != 0);
         let steps: Vec<String> = steps.map(|(at, hour)| format!("{at}h {}", hour.replicas)).collect();
-        if steps.is_empty() { "never change".to_owned() } else { steps.join(", ") }
+        steps.join(", ")
     }
 }

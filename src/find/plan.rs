@@ -165,14 +165,27 @@ impl Found {
     /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed. Among
     /// speeds within a hundredth of each other, the plan that needs less host memory is better.
     pub fn order(&self, other: &Self) -> Ordering {
-        self.rank()
-            .order(other.rank())
-            .then(self.gpus().cmp(&other.gpus()))
+        self.order_by_cost(other)
             .then(other.share().unwrap_or(1.0).total_cmp(&self.share().unwrap_or(1.0)))
             .then(self.hundredths().total_cmp(&other.hundredths()))
             .then(self.setup.computing().host_gib().total_cmp(&other.setup.computing().host_gib()))
             .then(self.run.metrics.e2e.mean.total_cmp(&other.run.metrics.e2e.mean))
             .then_with(|| encode(&self.scenario).cmp(&encode(&other.scenario)))
+    }
+
+    /// The cheaper one, or the one of fewer GPUs.
+    pub fn order_by_cost(&self, other: &Self) -> Ordering {
+        self.rank().order(other.rank()).then(self.gpus().cmp(&other.gpus()))
+    }
+
+    /// The probability that measurements meet every limit; `None` without limits, or while it is not yet known.
+    pub fn chance_within_limits(&self) -> Option<f64> {
+        self.bands.as_ref().and_then(|bands| bands.keep(&self.run))
+    }
+
+    /// The same in whole percent, as it is shown.
+    pub fn percent(&self) -> Option<u32> {
+        self.chance_within_limits().map(|chance| (chance * 100.0).round() as u32)
     }
 
     /// E2E on a logarithmic scale, rounded to a hundredth.
@@ -230,7 +243,7 @@ impl Found {
             sustained_output_per_s: self.run.sustained(metrics.output_per_s),
             power: self.run.power,
             bands: self.bands.clone(),
-            chance_within_limits: self.bands.as_ref().and_then(|bands| bands.keep(&self.run)),
+            chance_within_limits: self.chance_within_limits(),
             limits: self.run.limits.clone(),
             goodput_share: self.share(),
             headroom: self.headroom.map(|(times, _)| times),

@@ -22,7 +22,7 @@ use parsed::Parsed;
 use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 52] = [
+const FILLERS: [&str; 54] = [
     "a",
     "an",
     "and",
@@ -35,7 +35,9 @@ const FILLERS: [&str; 52] = [
     "cheapest",
     "cost",
     "costs",
+    "done",
     "find",
+    "finished",
     "for",
     "from",
     "gpu",

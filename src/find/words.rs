@@ -240,6 +240,9 @@ pub fn drawback(found: &Found, first: &Found) -> String {
                 (RankingCost::Gpus(_), false) => "needs as many GPUs",
                 (RankingCost::Gpus(_), true) => "takes as many GPU hours",
             };
+            if let Some((own, best)) = found.percent().zip(first.percent()).filter(|(own, best)| own < best) {
+                return format!("{same}, and is {own} % likely to meet the limits, not {best} %");
+            }
             let shares = found.share().zip(first.share()).filter(|(own, best)| own < best);
             // Rounding in sums shows in no printed digit.
             let shares = shares.map(|(own, best)| percents(own, best));

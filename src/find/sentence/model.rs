@@ -256,7 +256,7 @@ mod tests {
         assert!(issues.len() == 1 && issues[0].text.contains("1020"), "{issues:?}");
         let (link, _) = read("20 rps, 2k in, RAG workload", Link::new(Scenario::default())).expect("a load");
         assert_eq!(link.encode(), "v=1&isl=2000&osl=1024&r=20&f=all", "what is stated counts");
-        assert_eq!(model("code llama 34b, 20 rps").0, "codellama-34b");
+        assert_eq!(model("code llama 34b, 20 rps").0, "codellama-34b-hf");
     }
 
     #[test]

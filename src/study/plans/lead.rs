@@ -2,15 +2,15 @@
 
 use super::{is_affordable, open, sentence};
 use crate::config::Issue;
-use crate::find::{Answer, DeploymentPlan, RankedBy};
-use crate::study::Block;
+use crate::find::{Answer, Day, DeploymentPlan, RankedBy};
+use crate::study::{Block, Span};
 use crate::units::{self, Dollars, Seconds};
 
 /// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
 
-/// `at_peak`: the plans are for the peak of a day.
-pub fn lead(answer: &Answer, at_peak: bool) -> Block {
+/// Where the plans are for the peak of a day, `days` is what each costs over all of it, as far as it is known.
+pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let best = match (&answer.nearest, answer.plans.first()) {
         (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
         (None, Some(best)) => best,
@@ -29,11 +29,11 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
     };
     let sure =
         best.chance_within_limits.map(|sure| format!("{} to meet the limits", units::confidence(sure)));
-    let [peak, load] = if at_peak { [" at the peak", "that load"] } else { ["", "this load"] };
+    let [peak, load] = if days.is_some() { [" at the peak", "that load"] } else { ["", "this load"] };
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
     let mut text = match (rank(best), best.dollars_per_million_total) {
         (Some(cost), Some(total)) => format!(
-            ": {} {unit}{peak}{}. An API that charges less than {} per million tokens, input and output together, is cheaper at {load}.",
+            ": {} {unit}{peak}{}. At {load}, an API is cheaper below {} per million tokens, input and output together.",
             Dollars(cost).print(),
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),
@@ -70,7 +70,24 @@ pub fn lead(answer: &Answer, at_peak: bool) -> Block {
         };
         spans.extend([" ".into(), open(plan), format!(" is {} and {cost}.", units::confidence(sure)).into()]);
     }
+    spans.extend(days.and_then(|days| over_day(best, days)).into_iter().flatten());
     Block::spans(spans)
+}
+
+/// Which plan costs least over the day, and how much; another than at the peak may, as its replicas follow the load more closely.
+fn over_day(best: &DeploymentPlan, days: &[Day]) -> Option<Vec<Span>> {
+    let (first, own) = (days.first()?, days.iter().find(|day| day.link == best.link));
+    let cost = first.dollars_per_day.map(|cost| Dollars(cost).print())?;
+    if own == Some(first) {
+        return Some(vec![format!(" Over the day it is the cheapest, too: {cost}.").into()]);
+    }
+    let than = own.and_then(|own| own.dollars_per_day);
+    let than = than.map_or_else(String::new, |own| format!(", not {}", Dollars(own).print()));
+    Some(vec![
+        " Over the day ".into(),
+        Span::link(&first.name, format!("#{}", first.link)),
+        format!(" is cheaper: {cost}{than}.").into(),
+    ])
 }
 
 fn safe(plan: &DeploymentPlan) -> Option<f64> {
@@ -94,12 +111,12 @@ mod tests {
     }
 
     fn said(plans: Vec<DeploymentPlan>) -> String {
-        said_of(plans, false)
+        said_of(plans, None)
     }
 
-    fn said_of(plans: Vec<DeploymentPlan>, at_peak: bool) -> String {
+    fn said_of(plans: Vec<DeploymentPlan>, days: Option<&[Day]>) -> String {
         let answer = Answer { plans, finished: true, ..Answer::default() };
-        short_name(lead(&answer, at_peak))
+        short_name(lead(&answer, days))
     }
 
     fn short_name(lead: Block) -> String {
@@ -113,11 +130,28 @@ mod tests {
     fn the_best_plan_says_how_sure_it_is() {
         let sure = said(vec![plan("one", 4.0, Some(0.91)), plan("two", 6.0, Some(0.95))]);
         assert!(sure.starts_with("Best") && sure.contains("91 %") && !sure.contains("two"), "{sure}");
-        let of_day = said_of(vec![plan("one", 4.0, None)], true);
+        let of_day = said_of(vec![plan("one", 4.0, None)], Some(&[]));
         assert!(of_day.contains("$4.00 per hour at the peak") && !of_day.contains("this load"), "{of_day}");
         let unknown = said(vec![plan("one", 4.0, None)]);
         assert!(unknown.starts_with("Best") && !unknown.contains('%'), "{unknown}");
         assert!(unknown.contains("No limits are set") && !sure.contains("No limits are set"), "{unknown}");
+    }
+
+    #[test]
+    fn the_cheapest_plan_over_a_day_is_named() {
+        let day = |name: &str, dollars| Day {
+            name: name.into(),
+            link: name.into(),
+            hours: Vec::new(),
+            dollars_per_day: Some(dollars),
+            dollars_per_day_at_peak: None,
+            gpu_hours: 1.0,
+        };
+        let best = || vec![DeploymentPlan { link: "one".into(), ..plan("one", 4.0, None) }];
+        let other = said_of(best(), Some(&[day("two", 50.0), day("one", 60.0)]));
+        assert!(other.ends_with("Over the day two is cheaper: $50.00, not $60.00."), "{other}");
+        let same = said_of(best(), Some(&[day("one", 50.0), day("two", 60.0)]));
+        assert!(same.ends_with("Over the day it is the cheapest, too: $50.00."), "{same}");
     }
 
     #[test]
@@ -129,7 +163,7 @@ mod tests {
         let plans = vec![job("one", 8.0, 10_000.0), job("two", 4.0, 900.0)];
         let ranked_by = RankedBy::DollarsPerMillionOutput;
         let answer = Answer { plans, ranked_by, finished: true, ..Answer::default() };
-        let said = short_name(lead(&answer, false));
+        let said = short_name(lead(&answer, None));
         assert!(said.contains("one: $0.22 per million output tokens."), "{said}");
         // Half the price by the hour, and over five times as dear.
         assert!(is_affordable(&answer.plans[0], &answer) && !is_affordable(&answer.plans[1], &answer));

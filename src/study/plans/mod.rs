@@ -81,7 +81,9 @@ impl Plans {
         let answer = self.shown(survey, search);
         let [most, days] = capacity(&survey.capacity, &answer, self.done);
         let mut blocks: Vec<Block> = most.into_iter().collect();
-        blocks.push(lead(&answer, survey.is_of_day()).called("plans-lead"));
+        // Until all are known, the cheapest may be another.
+        let known: &[Day] = if self.done { &survey.capacity.days } else { &[] };
+        blocks.push(lead(&answer, survey.is_of_day().then_some(known)).called("plans-lead"));
         blocks.extend(days);
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let (shown, costly): (Vec<&DeploymentPlan>, Vec<&DeploymentPlan>) = match &answer.nearest {
