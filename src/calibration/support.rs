@@ -12,7 +12,8 @@ pub struct Support {
     /// Runs of models of the same shape, on this engine and on any.
     pub of_model_on_engine: u32,
     pub of_model: u32,
-    /// Runs on the same GPU type with this engine.
+    /// Runs on the same GPU type with this engine, of such models and of any.
+    pub of_model_on_gpu: u32,
     pub of_gpu_on_engine: u32,
     /// The visitor's own runs that share something with it, not included in the others.
     pub own: u32,
@@ -45,6 +46,7 @@ impl Calibration {
         Support {
             of_model_on_engine: count(&[Label::Shape, Label::Engine]),
             of_model: count(&[Label::Shape]),
+            of_model_on_gpu: count(&[Label::Shape, Label::Gpu, Label::Engine]),
             of_gpu_on_engine: count(&[Label::Gpu, Label::Engine]),
             own: own.iter().filter(|known| at.agree(&known.place).contain(self.required())).count() as u32,
         }

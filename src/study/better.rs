@@ -5,6 +5,7 @@ use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
 use crate::config::Scenario;
 use crate::config::link::Link;
+use crate::serving::Report;
 use crate::units::{self, fixed};
 
 /// Smallest saving worth a change: repeated runs of one configuration differ by this much.
@@ -37,7 +38,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         confidence(own, case).map_or(String::new(), |with| format!(", {}", units::confidence(with)));
     let converted = case.scenario.weights_format() != own.scenario.weights_format();
     let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
-    let does = format!("{}: {}{confidence}. {needs}", case.name, words(own, case, cost));
+    let is_without_own = own.report().and_then(Report::without_own).is_some() && case.own_runs() == 0;
+    let unlike = if is_without_own { "Your own runs say nothing about it. " } else { "" };
+    let does = format!("{}: {}{confidence}. {needs}{unlike}", case.name, words(own, case, cost));
     let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
@@ -57,7 +60,14 @@ fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
 /// another one that gains nothing.
 fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &'a Case)> {
     let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
-    let all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
+    let mut all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
+    // Where the published format is better, nobody converts the weights to another one.
+    let format = |case: &Case| case.setup().map(|setup| setup.weights);
+    let published = own.scenario.model.record().map(|model| model.weights);
+    let converts = |case: &Case| case.scenario.weights_format() != own.scenario.weights_format();
+    if all.iter().any(|(_, case)| converts(case) && format(case) == published) {
+        all.retain(|(_, case)| !converts(case) || format(case) == published);
+    }
     let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
     let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);
     // In percent, as it is shown.

@@ -92,8 +92,9 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         kernels.iter().filter(|kernel| kernel.has_other_tiles()).map(|kernel| kernel.name).collect();
     if !other.is_empty() {
         let names = other.join(", ");
-        words +=
-            &format!(" Faster than the ceiling of the assumed tiles, so their loss is not split: {names}.");
+        words += &format!(
+            " Their tiles differ from those assumed, so their loss is not split into parts: {names}."
+        );
     }
     let name = format!("{} by kernel", words::phase(pass.phase));
     let legend = ["Roofline", "Tile and wave quantisation", "Other losses"];

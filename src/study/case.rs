@@ -109,6 +109,11 @@ impl Case {
         report.calibrated.as_ref()?.bands.keep(report.run.as_ref()?)
     }
 
+    /// How many of the visitor's own runs its prediction rests on.
+    pub fn own_runs(&self) -> u32 {
+        self.report().and_then(|report| report.calibrated.as_ref()).map_or(0, |of| of.support.own)
+    }
+
     /// Why there is no answer; empty if there is one.
     pub fn reason(&self) -> &str {
         match self.headline() {

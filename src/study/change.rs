@@ -306,10 +306,10 @@ fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     !is_slow && (less || more)
 }
 
-/// Measured runs of its model on its engine; a dash at the roofline.
+/// Measured runs of its model on its GPU with its engine; a dash at the roofline.
 fn runs(case: &Case) -> String {
     let calibrated = case.report().and_then(|report| report.calibrated.as_ref());
-    calibrated.map_or("–".into(), |calibrated| count(f64::from(calibrated.support.of_model_on_engine)))
+    calibrated.map_or("–".into(), |calibrated| count(f64::from(calibrated.support.of_model_on_gpu)))
 }
 
 #[cfg(test)]

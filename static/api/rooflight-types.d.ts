@@ -1110,7 +1110,8 @@ export type Support = {
   /** Runs of models of the same shape, on this engine and on any. */
   of_model_on_engine: number;
   of_model: number;
-  /** Runs on the same GPU type with this engine. */
+  /** Runs on the same GPU type with this engine, of such models and of any. */
+  of_model_on_gpu: number;
   of_gpu_on_engine: number;
   /** The visitor's own runs that share something with it, not included in the others. */
   own: number;

@@ -3,6 +3,7 @@
 use super::apply::OtherSettings;
 use super::flags::{Flag, of_words};
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, mean_of};
+use crate::units::percent;
 
 /// A benchmark whose load is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +36,11 @@ const IDLE: [&str; 17] = [
     "output_file",
     "warmup_requests",
 ];
-/// The widest spread that a scenario can state.
-const WIDEST: f64 = 0.95;
+/// Flags of the tokens of random prompts and outputs, and their inputs.
+const LENGTHS: [(&[&str], Field); 2] = [
+    (&["random_input_len", "random_input", "input_len"], Field::Isl),
+    (&["random_output_len", "random_output", "output_len"], Field::Osl),
+];
 
 impl Client {
     /// The data set if none is named, and the tokens of random prompts and outputs.
@@ -71,7 +75,7 @@ struct Sent<'a> {
     burstiness: Option<f64>,
     prompts: Option<u32>,
     /// Whether it is a loop over several loads.
-    is_open: bool,
+    sweeps_loads: bool,
 }
 
 impl OtherSettings {
@@ -87,7 +91,7 @@ impl OtherSettings {
         let workload = &mut scenario.workload;
         let Sent { rate, clients, prompts, .. } = sent;
         match (rate, clients) {
-            _ if sent.is_open => return,
+            _ if sent.sweeps_loads => return,
             (Some(rate), clients) => {
                 self.unknown.extend(
                     clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),
@@ -106,21 +110,20 @@ impl OtherSettings {
     }
 
     fn sent<'a>(&mut self, sent: &mut Sent<'a>, flag: &'a Flag) {
-        let [prompt, output] = &mut sent.lengths;
+        let of_length = LENGTHS.iter().position(|(names, _)| names.contains(&&*flag.name));
+        // The variable of a loop.
+        if flag.value.as_deref().is_some_and(|value| value.contains('$')) {
+            sent.sweeps_loads |= ["max_concurrency", "request_rate"].contains(&&*flag.name);
+            if let Some(of) = of_length {
+                sent.lengths[of] = Some(None);
+            }
+            return self.unknown(flag);
+        }
+        if let Some(of) = of_length {
+            sent.lengths[of] = Some(self.whole(LENGTHS[of].1, flag));
+            return;
+        }
         match flag.name.as_str() {
-            name if flag.value.as_deref().is_some_and(|value| value.contains('$')) => {
-                match name {
-                    "max_concurrency" | "request_rate" => sent.is_open = true,
-                    "random_input_len" | "random_input" | "input_len" => *prompt = Some(None),
-                    "random_output_len" | "random_output" | "output_len" => *output = Some(None),
-                    _ => {}
-                }
-                self.unknown(flag);
-            }
-            "random_input_len" | "random_input" | "input_len" => *prompt = Some(self.whole(Field::Isl, flag)),
-            "random_output_len" | "random_output" | "output_len" => {
-                *output = Some(self.whole(Field::Osl, flag))
-            }
             "random_prefix_len" => sent.prefix = self.whole(Field::Isl, flag).unwrap_or(0),
             "random_range_ratio" if flag.number().is_some() => sent.ratio = flag.number().unwrap_or(0.0),
             "max_concurrency" => sent.clients = self.whole(Field::Concurrency, flag),
@@ -153,8 +156,9 @@ impl OtherSettings {
         if lengths == [None; 2] {
             return;
         }
-        if spread > WIDEST {
-            let text = format!("lengths from 0 up are read as within {} % of their mean", WIDEST * 100.0);
+        let widest = Field::Spread.input().number.map_or(1.0, |number| number.range.max);
+        if spread > widest {
+            let text = format!("lengths from 0 up are read as within {} of their mean", percent(widest));
             self.issues.push(Issue::note(Field::Spread, text));
         }
         let workload = &mut scenario.workload;
@@ -162,7 +166,7 @@ impl OtherSettings {
         workload.set_mean_prompt(prompt);
         workload.set_mean_output(output);
         // What was chosen before was of other lengths.
-        (workload.shape, workload.spread, workload.log_spread) = (shape, spread.min(WIDEST), [0.0; 2]);
+        (workload.shape, workload.spread, workload.log_spread) = (shape, spread.min(widest), [0.0; 2]);
         workload.cached_share = 0.0;
         if let (1.., Lengths::Fixed(own)) = (sent.prefix, &workload.isl) {
             let all = own.saturating_add(sent.prefix);

@@ -4,7 +4,7 @@ use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
-use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet, Workload};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -145,6 +145,24 @@ impl Form {
     pub fn set(&mut self, field: Field, value: f64) {
         self.forget(field);
         self.write(field, Some(value));
+    }
+
+    /// A typical workload: its lengths, and as many prompts of an offline queue, for which nobody waits. Without such a queue the load
+    /// stays unless it is a job.
+    pub fn use_workload(&mut self, (isl, osl, cached): (u32, u32, f64), prompts: u32) {
+        self.set(Field::Isl, f64::from(isl));
+        self.set(Field::Osl, f64::from(osl));
+        self.set(Field::CachedShare, cached);
+        let load = self.scenario().workload.load;
+        if prompts > 0 {
+            self.set(Field::Offline, f64::from(prompts));
+            for limit in [Field::SloTtft, Field::SloTpot] {
+                self.forget(limit);
+                self.write(limit, None);
+            }
+        } else if matches!(load, Load::Offline(_)) {
+            self.set(Field::Concurrency, Workload::default().load.amount());
+        }
     }
 
     /// Shows issues until their field is edited.

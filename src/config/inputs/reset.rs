@@ -6,7 +6,8 @@ use crate::config::check::{check_kv, check_weights};
 use crate::config::{Dtype, Issue, Lengths, Load, Scenario, SpecSheet, catalog};
 use crate::units::decimal;
 
-/// Resets what the new value of `chosen` rules out. Notes on `chosen` say what was reset and why.
+/// Resets what the new value of `chosen` rules out. Notes on `chosen` say what was reset and why; warnings, where a format is, since
+/// it changes all numbers.
 pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
     let mut texts = match chosen {
         Field::Model => numbers(scenario, "model"),
@@ -17,16 +18,18 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
         }
         _ => Vec::new(),
     };
+    let mut issues = Vec::new();
     match chosen {
-        Field::Model => {
-            texts.extend(formats(scenario));
-            texts.extend(kept_format(scenario));
+        Field::Model | Field::Gpu => {
+            let ruled_out = formats(scenario).into_iter();
+            issues.extend(ruled_out.map(|text| Issue::warning(chosen, text)));
+            texts.extend(kept_format(scenario).filter(|_| chosen == Field::Model));
         }
-        Field::Gpu => texts.extend(formats(scenario)),
         Field::Load => texts.extend(lengths(scenario)),
         _ => {}
     }
-    texts.into_iter().map(|text| Issue::note(chosen, text)).collect()
+    issues.extend(texts.into_iter().map(|text| Issue::note(chosen, text)));
+    issues
 }
 
 /// Numbers that no longer apply.

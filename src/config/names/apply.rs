@@ -5,7 +5,7 @@ use crate::config::{Dtype, Field, Issue, ModelChoice, Scenario, catalog};
 
 /// Advice about checkpoints with scales for the KV cache.
 pub const SCALED_CACHE: &str =
-    "the checkpoint has scales for an FP8 KV cache, which engines use unless told otherwise: choose FP8";
+    "this checkpoint comes with scales for an FP8 KV cache, which engines then use by default: choose FP8";
 
 /// Replaces the names of engine and model by their catalog ids, and sets the format of the model's name if none is given.
 pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {

@@ -190,8 +190,8 @@ impl NamedModel {
         };
         let format = match &named {
             Ok(Some(format)) => format!(
-                ", {} {} by its name",
-                format.id(),
+                ", with {} {} going by its name",
+                format.name(),
                 if model.has_experts() { "experts" } else { "weights" }
             ),
             _ => String::new(),

@@ -44,7 +44,9 @@ fn the_resolved_model_is_reported() {
         |name: &str| resolve(name).unwrap().issues.into_iter().map(|issue| issue.text).collect::<Vec<_>>();
     assert_eq!(
         texts("nvidia/DeepSeek-R1-0528-FP4-V2"),
-        ["`nvidia/DeepSeek-R1-0528-FP4-V2` is read as deepseek-ai/DeepSeek-R1, nvfp4 experts by its name"]
+        [
+            "`nvidia/DeepSeek-R1-0528-FP4-V2` is read as deepseek-ai/DeepSeek-R1, with NVFP4 experts going by its name"
+        ]
     );
     assert!(texts("zai-org/GLM-4.5")[1].ends_with("Its longest context is 131,072 tokens."));
     assert!(found("zai-org/GLM-4.5").unwrap().2);

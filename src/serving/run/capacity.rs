@@ -23,11 +23,7 @@ const BEYOND: f64 = 1.6;
 const MOST_TRIES: u32 = 6;
 /// Fewest requests of any run, for servers of few slots.
 const FEWEST: u32 = 200;
-/// How many times the capacity arrives in the runs that settle it. An overload fills all slots at once, and requests of one length then
-/// leave and return in waves, up to 40 % faster than those that come one by one.
-const JUST_BEYOND: f64 = 1.1;
-/// Change from which on another run settles it further, and the most such runs.
-const UNSETTLED: f64 = 0.03;
+/// The most runs that settle it.
 const MOST_SETTLING: u32 = 3;
 
 impl Runner {
@@ -68,12 +64,15 @@ impl Runner {
                 }
             }
             let mut capacity = overloaded?;
+            // The overload fills all slots at once, and requests of one length then leave and return in waves, up to 40 % faster than
+            // those that come one by one.
+            let &Constants { just_beyond, unsettled, .. } = constants();
             let settling = if self.trace.is_some() { 0 } else { MOST_SETTLING };
             for _ in 0..settling {
-                let beyond = capacity * JUST_BEYOND;
+                let beyond = capacity * just_beyond;
                 // Never higher: once full, a server that preempts stays as slow as in the overload.
                 let served = at_rate(beyond)?.unwrap_or(beyond).min(capacity);
-                let is_settled = served > capacity * (1.0 - UNSETTLED);
+                let is_settled = served > capacity * (1.0 - unsettled);
                 capacity = served;
                 if is_settled {
                     break;

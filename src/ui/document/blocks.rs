@@ -8,6 +8,7 @@ use crate::study::panel::Panel;
 use crate::study::{Block, Code, Content, Fact, Plot, Row, Span, Table};
 use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
+use crate::ui::inputs::issues::quoted;
 use crate::ui::parts::Tick;
 use crate::ui::state::{Finding, State};
 use crate::ui::term::term;
@@ -75,7 +76,7 @@ fn span(span: Span) -> AnyView {
     }
     let class = link.strip_prefix("class:").map(str::to_owned);
     if link.is_empty() || class.is_some() {
-        return view! { <span class=class>{text}</span> }.into_any();
+        return view! { <span class=class>{quoted(&text)}</span> }.into_any();
     }
     if let Some(plan) = link.strip_prefix("mark:") {
         return mark(text, plan.to_owned());

@@ -47,7 +47,7 @@ fn entry(issue: Issue) -> AnyView {
 }
 
 /// Text with what stands between backticks as code.
-fn quoted(text: &str) -> AnyView {
+pub fn quoted(text: &str) -> AnyView {
     let part = |(index, part): (usize, &str)| match index % 2 {
         1 => view! { <code>{part.to_owned()}</code> }.into_any(),
         _ => part.to_owned().into_any(),

@@ -3,7 +3,7 @@
 mod choice;
 mod facts;
 mod fold;
-mod issues;
+pub mod issues;
 mod load;
 mod number;
 mod options;

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::document::DocumentView;
 use crate::ui::state::{Progress, State};
+use crate::units::counted;
 use crate::worker::protocol::Swept;
 
 #[component]
@@ -62,7 +63,7 @@ fn progress_text(progress: Progress, curve: Option<&Swept>) -> String {
         (Progress::Running, None) => "Running".into(),
         (Progress::Stopped, _) => "Stopped".into(),
         (Progress::Done, curve) => {
-            curve.map_or_else(String::new, |curve| format!("{} loads simulated", curve.done))
+            curve.map_or_else(String::new, |curve| format!("{} simulated", counted(curve.done, "load")))
         }
     }
 }

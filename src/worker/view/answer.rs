@@ -145,7 +145,7 @@ fn no_price() -> Reading {
 /// arrivals stop.
 fn lasting(headline: &Headline) -> String {
     let [lasting, whole] = [headline.sustained_output_per_s, headline.output_per_s].map(count);
-    if lasting == whole { String::new() } else { format!("at {lasting} tok/s while requests arrive") }
+    if lasting == whole { String::new() } else { format!("at {lasting} tok/s under load") }
 }
 
 /// The runs behind the bands, and the physics alone; or why there are no bands.

@@ -19,7 +19,8 @@ pub struct MeasuredPoints<'a> {
 /// The curve so far, with what was `measured`. `over`: no load is left to run.
 pub fn curve(setup: &Setup, measured: &MeasuredPoints<'_>, sweep: &Sweep, over: bool) -> Document {
     let points = sweep.curve();
-    if points.is_empty() {
+    // A trace has one pace: a point is no curve.
+    if points.len() < 2 {
         return Document::default();
     }
     let head = [
@@ -148,9 +149,7 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
     );
     let safe = safely_within(points).filter(|safe| *safe < most);
     let least = percent(SAFE);
-    let safe = safe.map(|safe| {
-        format!("; the highest load on the curve with at least a {least} chance of that is {}", load(safe))
-    });
+    let safe = safe.map(|safe| format!("; up to {} the chance of that is {least} or more", load(safe)));
     text + &safe.unwrap_or_default() + "."
 }
 
@@ -178,7 +177,7 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
     let load = Load::of(setup.workload.load.size(), at);
     let name = format!(
-        "To learn whether the limits hold, measure at {}: {} to meet them",
+        "The most telling load to measure is {}: {} to meet the limits",
         named::load(load),
         confidence(with)
     );
