@@ -35,10 +35,14 @@ impl Chart {
                             points.map(|(&x, &y)| vec![name.clone(), line.into(), decimal(x), decimal(y)]),
                         );
                     };
-                    panel.lines.iter().for_each(|line| series(&line.name, &line.x, &line.y));
+                    for line in &panel.lines {
+                        // The panel names its main line.
+                        let name = if line.name.is_empty() { "predicted" } else { &line.name };
+                        series(name, &line.x, &line.y);
+                    }
                     for band in &panel.bands {
-                        series("from", &band.x, &band.low);
-                        series("to", &band.x, &band.high);
+                        series("80 % from", &band.x, &band.low);
+                        series("80 % to", &band.x, &band.high);
                     }
                 }
                 csv(["panel", "series", &chart.x.name, "value"], rows)

@@ -57,6 +57,8 @@ pub struct Prefill {
     pub parallel: Parallelism,
     /// `None` for that of the replicas.
     pub token_budget: Option<u32>,
+    /// Dollars per GPU-hour of another GPU than the replicas'; `None` for the catalog's.
+    pub price: Option<f64>,
     /// GB/s at which a GPU sends KV cache to a decode worker; `None` for the rate of its link or network.
     pub send_gb_per_s: Option<f64>,
     /// Fixed time of a transfer in microseconds; `None` for the measured handover time.
@@ -70,6 +72,7 @@ impl Default for Prefill {
             gpu: None,
             parallel: Parallelism::NONE,
             token_budget: None,
+            price: None,
             send_gb_per_s: None,
             send_us: None,
         }

@@ -63,9 +63,11 @@ impl PoolPair {
         let [first, then] = halves.map(|half| &half.scenario);
         let least = halves.map(|half| half.workers.map_or(1, |workers| workers.least));
         let about = halves.map(|half| half.workers.map_or(1, |workers| workers.expected));
+        let is_other = first.gpu != then.gpu;
         let prefill = Prefill {
             workers: least[0],
-            gpu: Some(first.gpu.clone()).filter(|gpu| *gpu != then.gpu),
+            gpu: is_other.then(|| first.gpu.clone()),
+            price: first.overrides.price.filter(|_| is_other),
             parallel: first.parallel,
             ..then.prefill.clone()
         };

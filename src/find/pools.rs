@@ -83,9 +83,11 @@ impl Request {
             let with = |layout: &Scenario| {
                 let own = layout.gpu.clone();
                 let all = values.iter().filter_map(|text| layouts::set(layout, field.input(), text));
+                let stated = &self.base.prefill;
                 let priced = all.map(move |mut layout| {
                     let same = layout.overrides.price.filter(|_| layout.gpu == own);
-                    layout.overrides.price = self.price_of(&layout.gpu).or(same);
+                    let own = stated.price.filter(|_| stated.gpu.as_ref() == Some(&layout.gpu));
+                    layout.overrides.price = self.price_of(&layout.gpu).or(same).or(own);
                     layout
                 });
                 priced.collect::<Vec<_>>()
@@ -262,10 +264,8 @@ impl Search {
         let all = alike.values().flat_map(|[prefill, decode]| {
             prefill.iter().flat_map(move |one| decode.iter().map(move |other| (*one, *other)))
         });
-        // A link has one price, that of the decode GPU; a different prefill GPU has the catalog's.
         let paired = |&(one, other): &(usize, usize)| {
-            let [first, then] = [one, other].map(|index| &halves[index].scenario.gpu);
-            first == then || (any_gpu && self.request.price_of(first).is_none())
+            any_gpu || halves[one].scenario.gpu == halves[other].scenario.gpu
         };
         // A job costs the same with any number of matching workers: its cost follows from their seconds.
         let of_job = self.ranked_by().is_of_job() && !self.exhaustive;

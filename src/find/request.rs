@@ -115,7 +115,9 @@ impl Request {
         let runs = measured.map_or_else(Vec::new, |given| runs(&given, &base, &mut issues));
         let mut request = Self { base, varied, gpus, fleet, plans, open: Vec::new(), runs };
         layouts::open(&mut request, &stated);
-        let types = request.types().to_vec();
+        let prefill =
+            request.values(Field::PrefillGpu).into_iter().flatten().chain(&request.base.prefill.gpu);
+        let types: Vec<String> = request.types().iter().chain(prefill).cloned().collect();
         let overhead = request.base.overrides.power_overhead.unwrap_or(1.0);
         request.fleet.prices = prices::read(priced, &types, overhead, &mut issues);
         issues.extend(no_load(&request.base.workload, &stated));
@@ -173,8 +175,11 @@ pub(super) fn stated(link: &Link) -> Map<String, Value> {
         let mut numbers: Map<String, Value> =
             typed.map(|(gpu, text)| (gpu.to_owned(), number(&text))).collect();
         // The price typed for a GPU is its price wherever it is tried.
-        if let (Field::Prices, Some(price)) = (field, own.overrides.price) {
-            numbers.entry(&own.gpu).or_insert(price.into());
+        let of_prefill = own.prefill.gpu.as_ref().zip(own.prefill.price);
+        for (gpu, price) in own.overrides.price.map(|price| (&own.gpu, price)).into_iter().chain(of_prefill) {
+            if field == Field::Prices {
+                numbers.entry(gpu).or_insert(price.into());
+            }
         }
         if !numbers.is_empty() {
             object.insert(field.id().into(), numbers.into());

@@ -53,6 +53,7 @@ export const KEYS = {
   power_cap: "cap",
   power_overhead: "pue",
   price: "usd",
+  prefill_price: "pusd",
   sms: "hsm",
   clock_mhz: "hck",
   bf16_tflops: "hbf",

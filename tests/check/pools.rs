@@ -1,7 +1,7 @@
 //! Separate prefill workers: what is accepted, and what is reported on which field.
 
 use super::{checked, model, refusal};
-use rooflight::config::{Field, Load, Parallelism, Prefill, Scenario};
+use rooflight::config::{Field, Load, Parallelism, Prefill, Scenario, catalog};
 
 fn pools(scenario: &mut Scenario) {
     scenario.model = model("deepseek-r1");
@@ -20,6 +20,25 @@ fn workers_are_a_setup_of_their_own() {
     assert_eq!((setup.gpus(), setup.parallel.gpus(), pool.setup.gpus()), (60, 48, 12));
     assert_eq!((pool.setup.replicas, pool.setup.parallel.dp, pool.setup.workload.osl), (3, 4, 1));
     assert_eq!((pool.setup.token_budget, setup.workload.osl), (4096, Scenario::default().workload.osl));
+}
+
+#[test]
+fn workers_on_another_gpu_have_a_price_of_their_own() {
+    for (gpu, price, wanted) in [
+        (Some("b200"), Some(1.5), Some(1.5)),
+        (Some("b200"), None, catalog().gpu("b200").unwrap().dollars_per_hour.0),
+        // As the replicas' price, if they are on the same GPU.
+        (None, Some(1.5), Some(3.0)),
+    ] {
+        let (setup, issues) = checked(|scenario| {
+            pools(scenario);
+            scenario.overrides.price = Some(3.0);
+            (scenario.prefill.gpu, scenario.prefill.price) = (gpu.map(str::to_owned), price);
+        });
+        let setup = setup.unwrap_or_else(|| panic!("{issues:?}"));
+        let pool = &setup.prefill.as_ref().expect("workers").setup;
+        assert_eq!((setup.price, pool.price), (Some(3.0), wanted), "{gpu:?}");
+    }
 }
 
 #[test]

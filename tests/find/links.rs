@@ -49,6 +49,7 @@ fn links_hold_prices_by_gpu_and_contract() {
     };
     assert_eq!(price("prices~reserved", "b200"), Some(5.1));
     assert_eq!(price("prices~reserved", "l4"), Some(0.44));
+    assert_eq!(price("prefill_gpu~h100-sxm~prices~reserved", "h100-sxm"), Some(2.72));
     assert_eq!(price("prices~l4,0.3,b200,reserved", "b200"), Some(5.1));
     assert_eq!(price("prices~l4,0.3,b200,reserved", "l4"), Some(0.3));
 }

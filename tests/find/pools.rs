@@ -16,13 +16,14 @@ fn opened(link: &str) -> rooflight::serving::run::Run {
 
 #[test]
 fn pools_have_the_fewest_workers_that_meet_the_limits() {
-    let found = |more: &str| {
+    let priced = |more: &str, prices: &str| {
         let text = format!(
             r#"{{"model": "llama-3.1-8b", "engine": "vllm", "gpu": "h100-sxm", "tp": 1, "pp": 1, "rate": 40, "isl": 2048,
-            "osl": 64, "requests": 300, "slo_ttft": 1000, "slo_tpot": 12, "plans": 1, "vary": {{{more}}}}}"#
+            "osl": 64, "requests": 300, "slo_ttft": 1000, "slo_tpot": 12, "plans": 1, "vary": {{{more}}}, "prices": {{{prices}}}}}"#
         );
         finish(Search::new(request(&text)), learned)
     };
+    let found = |more: &str| priced(more, "");
     let answer = found(r#""prefill_workers": "all""#);
     let workers = |plan: &DeploymentPlan| plan.config["prefill_workers"].as_u64().unwrap_or(0);
     let plan = answer.plans.iter().find(|plan| workers(plan) > 0).expect("pools");
@@ -47,10 +48,16 @@ fn pools_have_the_fewest_workers_that_meet_the_limits() {
         assert_eq!(opened(&Link::new(scenario).encode()).meets_limits(), Some(false));
     }
 
-    let other = found(r#""prefill_workers": [3, 5], "prefill_gpu": ["h200-sxm"]"#);
+    let other = priced(r#""prefill_workers": [3, 5], "prefill_gpu": ["h200-sxm"]"#, r#""h200-sxm": 5"#);
     let plan =
         other.plans.iter().find(|plan| workers(plan) > 0).unwrap_or_else(|| panic!("{:?}", other.pools));
     assert!(plan.config["prefill_gpu"] == "h200-sxm" && [3, 5].contains(&workers(plan)), "{}", plan.name);
+    let cost = 5.0 * workers(plan) as f64 + each * f64::from(plan.replicas);
+    assert!(
+        (plan.dollars_per_hour.expect("a price") / cost - 1.0).abs() < 1e-9,
+        "{:?}",
+        plan.dollars_per_hour
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::config::catalog::Catalog;
 use crate::config::{Field, Issue, Load, Overrides, Prefill, PrefillPool, Scenario};
 
 /// Replica inputs and the worker inputs that replace them.
-const INSTEAD: [(Field, Field); 7] = [
+const INSTEAD: [(Field, Field); 8] = [
     (Field::Gpu, Field::PrefillGpu),
     (Field::Gpus, Field::PrefillWorkers),
     (Field::Tp, Field::PrefillTp),
@@ -13,6 +13,7 @@ const INSTEAD: [(Field, Field); 7] = [
     (Field::Dp, Field::PrefillDp),
     (Field::Ep, Field::PrefillEp),
     (Field::TokenBudget, Field::PrefillBudget),
+    (Field::Price, Field::PrefillPrice),
 ];
 
 /// The prefill worker's input that corresponds to a replica's.
@@ -23,7 +24,7 @@ pub fn instead(field: Field) -> Option<Field> {
 /// The prefill workers; `None` if there are none or they are refused. Issues specific to them are added to
 /// `issues`.
 pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Box<PrefillPool>> {
-    let Prefill { workers, gpu, parallel, token_budget, send_gb_per_s, send_us } = &scenario.prefill;
+    let Prefill { workers, gpu, parallel, token_budget, price, send_gb_per_s, send_us } = &scenario.prefill;
     if !scenario.has_pools() {
         return None;
     }
@@ -52,6 +53,7 @@ pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> 
     };
     if let Some(gpu) = gpu.as_ref().filter(|_| !same) {
         worker.put_on(gpu);
+        worker.overrides.price = *price;
     }
     let mut found = Vec::new();
     let setup = resolve(&worker, catalog, &mut found);

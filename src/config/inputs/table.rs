@@ -237,6 +237,11 @@ inputs! {
         .number(held!(overrides.price,
             real(0.0, 10_000.0, Even { low: 0.1, high: 20.0, step: 0.1 }).unit("$ / GPU-h")
                 .or(|_, gpu, _| gpu.dollars_per_hour.0))),
+    PrefillPrice = row("pusd", "Prefill price",
+        "US dollars per GPU-hour of the prefill workers, if they are on another GPU; the catalog's if left out.")
+        .at(Rates, 4).later().when(|scenario| scenario.has_pools() && scenario.prefill.gpu.is_some())
+        .number(held!(prefill.price,
+            real(0.0, 10_000.0, Even { low: 0.1, high: 20.0, step: 0.1 }).unit("$ / GPU-h").optional())),
     Sms = row("hsm", "SMs", "Streaming multiprocessors of the GPU, or its compute units.").at(Hardware, 0).later()
         .number(held!(spec.sms, whole(1.0, 10_000.0, Quarters { low: 16, high: 1024 }).unit("SMs").or(|_, gpu, _| gpu.sms.0))),
     ClockMhz = row("hck", "Boost clock", "Clock at which the peak rates are quoted, in MHz.").at(Hardware, 1).later()

@@ -135,7 +135,7 @@ impl Find {
                     | FormGroup::Hardware
                     | FormGroup::Architecture
             )
-        ) || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price)
+        ) || matches!(field, Field::Engine | Field::PrefillGpu | Field::Price | Field::PrefillPrice)
     }
 
     pub(in crate::config) fn encode(&self) -> String {
