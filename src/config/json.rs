@@ -53,6 +53,12 @@ pub fn any(text: &str) -> Result<Value, String> {
     }
 }
 
+/// Values one after another, on lines or not; `None` if any is none.
+pub fn sequence(text: &str) -> Option<Vec<Value>> {
+    let text = quote_non_finite(trimmed(text));
+    serde_json::Deserializer::from_str(&text).into_iter().collect::<Result<_, _>>().ok()
+}
+
 fn trimmed(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim_end()
 }

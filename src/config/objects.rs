@@ -123,7 +123,14 @@ impl<'de> Deserializer<'de> for Record<'de> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.0 {
-            Value::Array(all) => visitor.visit_seq(List(all.iter())),
+            Value::Array(all) => {
+                let mut list = List(all.iter());
+                let read = visitor.visit_seq(&mut list)?;
+                match list.0.len() {
+                    0 => Ok(read),
+                    more => Err(Fault::custom(format_args!("{more} elements too many"))),
+                }
+            }
             other => Err(Fault::unlike(other, &visitor)),
         }
     }
@@ -158,7 +165,13 @@ impl<'de> Deserializer<'de> for Record<'de> {
     ) -> Result<V::Value, Fault> {
         let only = |fields: &'de Map<String, Value>| fields.iter().next().filter(|_| fields.len() == 1);
         match self.0 {
-            Value::String(name) => visitor.visit_enum(Variant(name, &Value::Null)),
+            Value::String(name) => {
+                let bare = |fault: Fault| match fault.0.why.starts_with("invalid type: null") {
+                    true => Fault::custom(format_args!("`{name}` needs its fields")),
+                    false => fault,
+                };
+                visitor.visit_enum(Variant(name, &Value::Null)).map_err(bare)
+            }
             Value::Object(fields) if let Some((name, content)) = only(fields) => {
                 visitor.visit_enum(Variant(name, content)).map_err(|fault| fault.under(name))
             }
@@ -289,5 +302,8 @@ mod tests {
     fn faults_name_the_field() {
         let fault = from_json::<Vec<Issue>>(r#"[{"field":"isl","severity":"note","text":1}]"#).unwrap_err();
         assert_eq!(fault.to_string(), "text: invalid type: integer `1`, expected a string");
+        let of = |text: &str| from_json::<[u32; 2]>(text).unwrap_err().to_string();
+        assert_eq!(of("[1, 2, 3]"), "1 elements too many");
+        assert!(of("[1]").contains("invalid length"));
     }
 }

@@ -193,8 +193,7 @@ impl OtherSettings {
     /// A command says how many tokens are drafted, none unless it says so, but never how many are accepted.
     fn drafts(&mut self, scenario: &mut Scenario) {
         if let (Some(flag), None) = (&self.drafted_how, self.drafted) {
-            let text =
-                format!("`{flag}` without a number of steps leaves it to the engine: enter the draft tokens");
+            let text = format!("`{flag}` alone leaves the number of draft tokens to the engine: enter it");
             self.issues.push(Issue::warning(Field::Drafted, text));
         }
         let drafts = &mut scenario.workload.drafts;
@@ -210,7 +209,7 @@ impl OtherSettings {
         let named = host_cache.switch.as_ref().zip(host_cache.size.as_ref());
         let text = match (named, self.hierarchical, self.host) {
             (Some((switch, size)), true, None) => format!(
-                "`{switch}` without `{size}` takes a multiple of the GPU's KV cache: enter the memory for each GPU"
+                "`{switch}` without `{size}` sizes the host cache as a multiple of the GPU's KV cache: enter its size per GPU"
             ),
             (Some((switch, size)), false, Some(_)) => format!("`{size}` has no effect without `{switch}`"),
             (_, _, None) => return,

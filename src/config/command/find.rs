@@ -2,6 +2,7 @@
 
 use super::benchmark::Client;
 use super::launches::launches;
+use super::shell::{OPERATORS, spaced};
 use super::variables::Variables;
 use super::written::{environment, settings, written};
 use super::yaml::{self, ManifestFacts};
@@ -102,7 +103,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
         pending += line;
         // A quotation may continue on the next line.
-        match shlex::split(&pending) {
+        match split(&pending) {
             Some(words) => {
                 all.extend(parts(words).into_iter().map(|words| variables.read(words)));
                 pending.clear();
@@ -125,30 +126,23 @@ fn names_engine(text: &str) -> bool {
     program(&words).or_else(|| image(&words)).is_some()
 }
 
-/// Splits words at shell operators, also glued to a word: `TP=8;`, `>log.txt`.
+/// The words of a command line, without redirections; operators are words of their own.
+fn split(line: &str) -> Option<Vec<String>> {
+    shlex::split(&spaced(line))
+}
+
+/// Splits words at shell operators.
 fn parts(words: Vec<String>) -> Vec<Vec<String>> {
-    const OPERATORS: [&str; 7] = ["&&", "||", "|", ";", "&", ">", ">>"];
-    let is_redirect = |word: &str| {
-        let to = word.trim_start_matches(['1', '2', '&']);
-        to.len() > 1 && to.starts_with('>') && !OPERATORS.contains(&word)
-    };
-    let mut parts = vec![Vec::new()];
-    for word in words.into_iter().filter(|word| !is_redirect(word)) {
-        let whole = word.strip_suffix(';').unwrap_or(&word);
-        let ends = whole.len() < word.len() || OPERATORS.contains(&whole);
-        if let Some(part) = parts.last_mut().filter(|_| !whole.is_empty() && !OPERATORS.contains(&whole)) {
-            part.push(whole.to_owned());
-        }
-        parts.extend(ends.then(Vec::new));
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
+    let parts = words.split(|word| OPERATORS.contains(&word.as_str()));
+    parts.filter(|part| !part.is_empty()).map(<[String]>::to_vec).collect()
 }
 
 /// Commands nested inside a word, as after `sh -c`.
 fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
     let inner = words.iter().filter(|word| word.contains(char::is_whitespace)).find_map(|word| {
-        let inner: Vec<Vec<String>> = word.lines().filter_map(shlex::split).flat_map(parts).collect();
+        let mut variables = Variables::default();
+        let all = word.lines().filter_map(split).flat_map(parts);
+        let inner: Vec<Vec<String>> = all.map(|words| variables.read(words)).collect();
         inner.iter().any(|words| program(words).is_some()).then_some(inner)
     });
     inner.unwrap_or_else(|| vec![words])

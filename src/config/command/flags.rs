@@ -1,5 +1,7 @@
 //! Parses commands and configuration files into settings: `--name value`, `--name=value`, `name: value`.
 
+use crate::units::significant;
+
 /// A setting: its name with underscores and without leading dashes, and its value; `None` for a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flag {
@@ -23,7 +25,8 @@ impl Flag {
             [('k', 1e3), ('m', 1e6), ('g', 1e9), ('K', 1024.0), ('M', 1_048_576.0), ('G', 1_073_741_824.0)];
         let text = self.value.as_deref()?;
         match UNITS.iter().find_map(|(unit, times)| Some((text.strip_suffix(*unit)?, times))) {
-            Some((number, times)) => number.parse::<f64>().ok().map(|number| number * times),
+            // In floating point 32.7 × 1000 is no whole number.
+            Some((number, times)) => number.parse::<f64>().ok().map(|number| significant(number * times, 12)),
             None => self.number(),
         }
     }

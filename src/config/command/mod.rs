@@ -9,6 +9,7 @@ mod formats;
 mod launches;
 mod manifest;
 mod settings;
+mod shell;
 #[cfg(test)]
 mod tests;
 mod variables;

@@ -59,6 +59,8 @@ fn commands_of_each_engine_are_read() {
         ),
         ("cd /x && source venv/bin/activate; /opt/bin/vllm serve Qwen/Qwen3-8B > log 2>&1", "v=1&m=qwen3-8b"),
         ("export TP=2; vllm serve Qwen/Qwen3-8B -tp $TP; echo done", "v=1&m=qwen3-8b&tp=2"),
+        ("TP=2;vllm serve Qwen/Qwen3-8B > out.log 2>&1 -tp $TP&", "v=1&m=qwen3-8b&tp=2"),
+        ("bash -c 'export TP=2; vllm serve Qwen/Qwen3-8B -tp $TP'", "v=1&m=qwen3-8b&tp=2"),
         ("nohup vllm serve Qwen/Qwen3-8B -tp 2 >server.log 2>/dev/null &", "v=1&m=qwen3-8b&tp=2"),
         (
             "docker run --gpus all -e HF_TOKEN=x -p 8000:8000 vllm/vllm-openai:latest --model Qwen/Qwen3-8B --tensor-parallel-size 2",
@@ -179,7 +181,7 @@ fn unrecognised_options_are_listed() {
     );
     assert!(one("vllm serve Qwen/Qwen3-8B -tp x").starts_with("`--tp` is `x`: expected a whole number"));
     assert!(one("vllm serve Qwen/Qwen3-8B --max-model-len 1k").contains("takes up to 1000 tokens"));
-    assert_eq!(one("vllm serve Qwen/Qwen3-8B --max-model-len 0.5M"), "");
+    assert_eq!(one("vllm serve Qwen/Qwen3-8B --max-model-len 0.5M --max-num-batched-tokens 32.7k"), "");
     assert!(one("vllm serve Qwen/Qwen3-8B -tp").starts_with("`--tp` is `nothing`"));
     assert!(one("vllm serve").starts_with("the command names no model"));
     assert!(one("vllm serve some/Model-7B").contains("no model `some/Model-7B`"));

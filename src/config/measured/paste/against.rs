@@ -144,7 +144,10 @@ impl Stated {
         let mut found: Vec<String> = Vec::new();
         found.extend(self.load(workload.load));
         if let (Some(most), Some(_)) = (self.positive(Fact::Concurrency), self.rate()) {
-            found.push(format!("ignored: at most {} requests in flight beside a rate", count(most)));
+            found.push(format!(
+                "the report's limit of {} requests in flight is ignored, since it also states a rate",
+                count(most)
+            ));
         }
         let split = scenario.parallel.tp.saturating_mul(scenario.parallel.dp);
         if let Some(tp) = self.positive(Fact::Tp).filter(|tp| differ(*tp, f64::from(split), 0.0)) {

@@ -33,7 +33,7 @@ const NAMED: usize = 5;
 /// Without a measurement the issues hold an error that says what was expected.
 pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
-    let report = match text.starts_with(['{', '[']) {
+    let report = match is_json(text) {
         true => of_json(text),
         false => Ok(text::report(text)),
     };
@@ -50,13 +50,18 @@ pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
     report.finish(None)
 }
 
-/// The items of a list, a single value, or one object per line.
+/// Whether it is JSON rather than a log whose lines begin with `[INFO]`.
+fn is_json(text: &str) -> bool {
+    let list = || text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '"', ']']));
+    text.starts_with('{') || list()
+}
+
+/// The items of a list, or one value after another.
 fn values(text: &str) -> Result<Vec<Value>, String> {
-    let lines = || text.lines().filter(|line| !line.trim().is_empty()).map(json::object);
     match json::any(text) {
         Ok(Value::Array(all)) => Ok(all),
         Ok(one) => Ok(vec![one]),
-        Err(fault) => lines().collect::<Result<_, _>>().map_err(|_| fault),
+        Err(fault) => json::sequence(text).ok_or(fault),
     }
 }
 
@@ -138,8 +143,7 @@ impl ParsedReport {
         match (number(text), meant) {
             (Some(number), _) => self.take(name, statistic, number),
             (None, Some(meant)) if name::of(name, statistic) != Name::Unknown => {
-                let wanted =
-                    format!("`{}` was not read: decimals follow a point, so write {meant}", excerpt(text));
+                let wanted = format!("`{}` was not read: use a decimal point, as in {meant}", excerpt(text));
                 self.warn(name, &wanted);
             }
             (None, _) => {}

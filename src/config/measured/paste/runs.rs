@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::dialects::reports;
-use super::{ParsedReport, text, values};
+use super::{ParsedReport, is_json, text, values};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::given;
@@ -19,7 +19,7 @@ const LISTED: usize = 8;
 /// with the load and lengths from its report, and its measurements. What cannot be used is reported.
 pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
-    let reports = match text.starts_with(['{', '[']).then(|| values(text)) {
+    let reports = match is_json(text).then(|| values(text)) {
         Some(Ok(all)) if !all.is_empty() && all.iter().all(given::is_run) => return saved(&all, base),
         Some(Ok(all)) => all.iter().flat_map(reports).collect(),
         Some(Err(fault)) => return (Vec::new(), vec![Issue::error(Field::Measured, fault)]),
@@ -105,7 +105,7 @@ fn split(text: &str) -> Vec<ParsedReport> {
 }
 
 /// Column names in sweeps, and their names in reports. (`Concurrency` in a report is the reached one.)
-const COLUMNS: [(&str, &str); 9] = [
+const COLUMNS: [(&str, &str); 11] = [
     ("concurrency", "max concurrency"),
     ("conc", "max concurrency"),
     ("clients", "max concurrency"),
@@ -114,6 +114,8 @@ const COLUMNS: [(&str, &str); 9] = [
     ("osl", "output sequence length"),
     ("input_len", "input sequence length"),
     ("output_len", "output sequence length"),
+    ("input", "input sequence length"),
+    ("prompt_tokens", "input sequence length"),
     ("throughput", "output throughput (tok/s)"),
 ];
 
@@ -173,6 +175,10 @@ mod tests {
         let detailed =
             format!("{{\n\"max_concurrency\": 8,\n\"itls\": [{tokens}1],\n\"mean_tpot_ms\": 16.5\n}}");
         assert_eq!(read(&detailed).0, ["v=1&c=8&me=tpot-16.5"]);
+        let (one, other) = (r#"{"max_concurrency": 8, "mean_tpot_ms": 16.5}"#, r#"{"mean_tpot_ms": NaN}"#);
+        assert_eq!(read(&format!("{one}\n{other}{one}")).0, ["v=1&c=8&me=tpot-16.5"]);
+        let log = "[INFO] done\n[TRT-LLM] [I] Mean TPOT (ms): 16.5\nMean TPOT (ms): 16.5";
+        assert_eq!(read(log).0, ["v=1&me=tpot-16.5"]);
         let columns = "concurrency,input_len,output_len,mean_tpot_ms\n8,2000,100,16.5\n";
         assert_eq!(read(columns).0, ["v=1&isl=2000&osl=100&c=8&me=tpot-16.5"]);
     }

@@ -139,7 +139,7 @@ fn a_run_is_as_long_and_arrives_as_its_report_says() {
     let rate = r#""request_rate": 4, "burstiness": 0.5, "max_concurrency": 64, "completed": 300"#;
     let (link, said) = of(rate);
     assert_eq!(link, "v=1&r=4&bu=0.5&np=300&me=tpot-18");
-    assert!(said.contains("at most 64 requests in flight"), "{said}");
+    assert!(said.contains("limit of 64 requests in flight"), "{said}");
     let config = r#""input_config": {"endpoint": {"model_names": ["meta-llama/Llama-3.1-8B-Instruct"]},
         "loadgen": {"concurrency": 64, "request_rate": null}}, "request_count": {"unit": "requests", "avg": 320}"#;
     assert_eq!(of(config).0, "v=1&c=64&np=320&me=tpot-18");
@@ -173,9 +173,9 @@ fn what_is_wrong_is_named() {
         ("Mean TTFT (ms): -3", "a measured time must be a number between 0.001 and 10000000, not `-3`"),
         ("Mean TTFT (ms): nan", "a measured time must be a number between 0.001 and 10000000, not `NaN`"),
         ("Mean TTFT (ms): 0.00", "not `0`"),
-        ("Mean TTFT (ms): 123,45", "write 123.45"),
-        ("| Mean TTFT (ms) | 123,45 |", "write 123.45"),
-        ("{\"mean_ttft_ms\": \"123,45\"}", "write 123.45"),
+        ("Mean TTFT (ms): 123,45", "as in 123.45"),
+        ("| Mean TTFT (ms) | 123,45 |", "as in 123.45"),
+        ("{\"mean_ttft_ms\": \"123,45\"}", "as in 123.45"),
         ("Output token throughput (tok/s): 1e12", "not `1000000000000`"),
         ("Mean TTFT (h): 3", "`Mean TTFT (h)`: unknown unit: expected ms"),
         ("Mean TTFT: 3", "it has no unit"),

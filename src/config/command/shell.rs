@@ -1,0 +1,82 @@
+//! Shell operators, which need no spaces around them.
+
+/// Between two commands.
+pub const OPERATORS: [&str; 5] = ["&&", "||", "|", ";", "&"];
+
+/// The line with spaces around operators outside quotation marks, and without redirections and their files: `TP=8;serve>log 2>&1`.
+pub fn spaced(line: &str) -> String {
+    let mut all = String::with_capacity(line.len());
+    let mut quote = None;
+    let mut rest = line;
+    while let Some(letter) = rest.chars().next() {
+        let after = &rest[letter.len_utf8()..];
+        let word = all.rsplit(char::is_whitespace).next().unwrap_or_default();
+        // `log>file`, but `<model>`.
+        let may_redirect = word.is_empty() || letter == '>' && !word.contains('<');
+        if letter == '\\' && quote != Some('\'') {
+            let next = after.chars().next().map_or(0, char::len_utf8);
+            all += &rest[..letter.len_utf8() + next];
+            rest = &after[next..];
+            continue;
+        }
+        match quote {
+            Some(open) if open == letter => quote = None,
+            None if matches!(letter, '\'' | '"') => quote = Some(letter),
+            _ => {}
+        }
+        if quote.is_some() || matches!(letter, '\'' | '"') {
+            all.push(letter);
+            rest = after;
+        } else if let Some(end) = redirection(rest).filter(|_| may_redirect) {
+            all.push(' ');
+            rest = &rest[end..];
+        } else if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
+            all += " ";
+            all += operator;
+            all += " ";
+            rest = &rest[operator.len()..];
+        } else {
+            all.push(letter);
+            rest = after;
+        }
+    }
+    all
+}
+
+/// The length of a redirection at the start, with its file. `<model>` is a placeholder.
+fn redirection(text: &str) -> Option<usize> {
+    let operator = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '&');
+    let file = operator.trim_start_matches(['>', '<']);
+    let begins = operator.starts_with('>') || operator.starts_with("<<") || operator.starts_with("< ");
+    if !begins || text.len() - operator.len() > 1 {
+        return None;
+    }
+    let file = file.strip_prefix('&').unwrap_or(file).trim_start();
+    let ends = |letter: char| letter.is_whitespace() || matches!(letter, ';' | '|' | '&');
+    let end = file.find(ends).unwrap_or(file.len());
+    Some(text.len() - file.len() + end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spaced;
+
+    #[test]
+    fn operators_and_redirections_need_no_spaces() {
+        let words = |line: &str| spaced(line).split_whitespace().collect::<Vec<_>>().join(" ");
+        for (line, wanted) in [
+            ("TP=2;serve -tp $TP&", "TP=2 ; serve -tp $TP &"),
+            ("a&&b||c|d", "a && b || c | d"),
+            ("serve > out.log 2>&1 --tp 2", "serve --tp 2"),
+            ("serve >out.log 2> err.log </dev/null", "serve </dev/null"),
+            ("serve < /dev/null &> log", "serve"),
+            ("serve 2>&1|tee log", "serve | tee log"),
+            ("serve '>a;b' \"c;&d\" e\\;f", "serve '>a;b' \"c;&d\" e\\;f"),
+            ("serve --model <model> -tp 2", "serve --model <model> -tp 2"),
+            ("cat > file <<EOF", "cat"),
+            ("serve é;b", "serve é ; b"),
+        ] {
+            assert_eq!(words(line), wanted, "{line}");
+        }
+    }
+}
