@@ -140,6 +140,16 @@ impl Question {
             issues.push(Issue::error(*size, text));
             return (None, question, issues);
         }
+        let is_endless = |request: &Request| request.base.workload.slos.limits().next().is_none();
+        if let (Self::Most(size @ (Field::Concurrency | Field::Sessions)), Some(stated)) =
+            (&question, &request)
+            && is_endless(stated)
+        {
+            let text =
+                "any number of them is served in the end: give the limits that must hold, such as `slo_tpot`";
+            issues.push(Issue::error(*size, text));
+            return (None, question, issues);
+        }
         (request, question, issues)
     }
 
@@ -232,7 +242,7 @@ impl LargestLoad {
             field => field.input().number.map_or("", |number| number.unit),
         };
         let breaks =
-            self.breaks_at.map_or(String::new(), |load| format!("; at {} a limit breaks", count(load)));
+            self.breaks_at.map_or(String::new(), |load| format!("; at {} a limit is missed", count(load)));
         let ramp = plan.and_then(|plan| plan.config.get(Field::Ramp.id())?.as_f64());
         let start = ramp.map_or(String::new(), |seconds| {
             format!(" that start one after another, over {} s", decimal(seconds))

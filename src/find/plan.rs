@@ -183,9 +183,9 @@ impl Found {
         self.bands.as_ref().and_then(|bands| bands.keep(&self.run))
     }
 
-    /// The same in whole percent, as it is shown.
-    pub fn percent(&self) -> Option<u32> {
-        self.chance_within_limits().map(|chance| (chance * 100.0).round() as u32)
+    /// The same in tenths: less of a difference decides nothing.
+    pub fn tenths(&self) -> Option<u32> {
+        self.chance_within_limits().map(|chance| (chance * 10.0).round() as u32)
     }
 
     /// E2E on a logarithmic scale, rounded to a hundredth.

@@ -130,8 +130,8 @@ fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issu
     let known = |name: &String| OWN.iter().any(|(own, _)| own == name);
     if let Some(name) = own.keys().find(|name| !known(name)) {
         let text = format!(
-            "`{name}` is not part of the price of {gpu}, which {}",
-            wanted(&Value::Object(own.clone()))
+            "`{name}` is not part of the price of {gpu}: own hardware takes {}",
+            OWN.map(|(name, _)| name).join(", ")
         );
         issues.push(Issue::error(Field::Prices, text));
         return None;

@@ -2,10 +2,12 @@
 //! ms`.
 
 mod amount;
+mod begins;
 mod gpus;
 mod hardware;
 mod kept;
 mod left_out;
+mod limits;
 mod model;
 mod parsed;
 mod plain;
@@ -22,7 +24,7 @@ use parsed::Parsed;
 use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 54] = [
+const FILLERS: [&str; 55] = [
     "a",
     "an",
     "and",
@@ -55,6 +57,7 @@ const FILLERS: [&str; 54] = [
     "need",
     "of",
     "on",
+    "once",
     "only",
     "or",
     "our",
@@ -98,6 +101,8 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         stated: Vec::new(),
         refused: Vec::new(),
         issues: Vec::new(),
+        kind: None,
+        deadline: None,
         is_new_model: false,
     };
     let rest = model::take(&text, &mut parsed)?;
@@ -107,11 +112,26 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     loop {
         let from = words.at;
         let Some(word) = words.next() else { break };
+        let before = (parsed.link.clone(), parsed.slos, parsed.find.clone(), parsed.kind.clone());
         let known = amount::read(&word, &mut words, &mut parsed).filter(|_| !words.is_within_word());
-        if let Some(field) = known {
-            parsed.state(field, words.phrase(from, words.at));
+        // `kv 80%` is no share of the requests.
+        let is_of_lost = lost.last().is_some_and(|(_, to)| *to == from);
+        if let Some(field) = known.filter(|field| !(*field == Field::SloShare && is_of_lost)) {
+            let phrase = words.phrase(from, words.at);
+            if amount::is_budget(field) && words.follows_least(from) {
+                parsed.refused.push(format!(
+                    "`{}` is the most to use: write for example `up to 8 GPUs`",
+                    excerpt(&phrase)
+                ));
+            }
+            if field == Field::SloE2e && limits::WITHIN.contains(&&*word) {
+                parsed.deadline = Some(phrase.clone());
+            }
+            parsed.state(field, phrase);
             continue;
         }
+        // What a part of it was taken for.
+        (parsed.link, parsed.slos, parsed.find, parsed.kind) = before;
         words.at = from + 1;
         if parsed.left_out_to == Some(from) {
             parsed.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
@@ -139,6 +159,8 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     refuse(&lost, &parsed)?;
     parsed.leave_out()?;
     parsed.of_sessions()?;
+    parsed.of_job()?;
+    workload::apply(&mut parsed);
     if !lost.is_empty() {
         parsed
             .issues
@@ -154,7 +176,7 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
     let is_amount = |word: &str| {
         word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
             || plain::number(&word.to_lowercase()) > Some(1)
-            || (!has_load && is_of_load(word))
+            || (!has_load && is_load(word))
     };
     let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
@@ -168,7 +190,7 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
 }
 
 /// A word for a load, whatever its amount: `many users`.
-fn is_of_load(word: &str) -> bool {
+fn is_load(word: &str) -> bool {
     let unit = AmountUnit::of(&word.to_lowercase());
     matches!(
         unit,

@@ -160,8 +160,10 @@ fn with_room(mut scenario: Scenario) -> (Scenario, Option<Setup>, Vec<Issue>) {
         scenario.overrides.token_budget = Some(budget as u32);
         let (setup, mut issues) = check(&scenario, catalog());
         if !is_short(&issues) {
-            let text =
-                format!("raised to {} tokens: the default leaves no room for whole prompts", count(budget));
+            let text = format!(
+                "token budget raised to {} tokens: the default leaves no room for whole prompts",
+                count(budget)
+            );
             issues.push(Issue::note(Field::TokenBudget, text));
             return (scenario, setup, issues);
         }

@@ -35,9 +35,9 @@ impl Search {
             |whole| {
                 let (than, own, other) = (than(pools, whole), name(pools), name(whole));
                 let verdict = match pools.rank().order(whole.rank()) {
-                    Ordering::Less => "pay",
+                    Ordering::Less => "pay off",
                     Ordering::Equal => "make no difference to the cost",
-                    Ordering::Greater => "do not pay",
+                    Ordering::Greater => "do not pay off",
                 };
                 format!("separate prefill and decode workers {verdict}: the best, {own}, {than} {other}")
             },

@@ -6,7 +6,7 @@ use super::probe::BoundedLayout;
 use super::ranking_cost::RankingCost;
 use crate::config::{Field, Load, Scenario, Setup, Slos};
 use crate::serving::run::Run;
-use crate::units::{Dollars, Printed, Seconds, count, counted, fixed, percent};
+use crate::units::{Dollars, Printed, Seconds, chance, confidence, count, counted, fixed, percent};
 
 /// Inputs that a request may vary and that are not part of every name.
 const OTHERS: [Field; 7] = [
@@ -240,8 +240,14 @@ pub fn drawback(found: &Found, first: &Found) -> String {
                 (RankingCost::Gpus(_), false) => "needs as many GPUs",
                 (RankingCost::Gpus(_), true) => "takes as many GPU hours",
             };
-            if let Some((own, best)) = found.percent().zip(first.percent()).filter(|(own, best)| own < best) {
-                return format!("{same}, and is {own} % likely to meet the limits, not {best} %");
+            if found.tenths() < first.tenths()
+                && let Some((own, best)) = found.chance_within_limits().zip(first.chance_within_limits())
+            {
+                return format!(
+                    "{same}, and is {} to meet the limits, not {}",
+                    confidence(own),
+                    chance(best)
+                );
             }
             let shares = found.share().zip(first.share()).filter(|(own, best)| own < best);
             // Rounding in sums shows in no printed digit.

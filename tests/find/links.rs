@@ -97,8 +97,8 @@ fn issues_of_a_links_search_are_on_the_boxes_of_the_page_and_name_them() {
         ("most~yes", Field::Most, Field::BudgetGpus.input().label),
         ("day~1,2", Field::Day, Field::Day.input().label),
         ("owned~l40s,x", Field::Owned, "L40S"),
-        ("prices~l40s,1%3B5", Field::Prices, "write 1.5"),
-        ("budget_dollars~1%2C5", Field::BudgetDollars, "write 1.5"),
+        ("prices~l40s,1%3B5", Field::Prices, "as in 1.5"),
+        ("budget_dollars~1%2C5", Field::BudgetDollars, "as in 1.5"),
         ("budget_gpus~x", Field::BudgetGpus, Field::BudgetGpus.input().label),
         ("token_budget~x", Field::TokenBudget, Field::TokenBudget.input().label),
     ] {

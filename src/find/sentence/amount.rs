@@ -1,8 +1,9 @@
 //! A phrase of a request: a limit, a number with its unit, hardware.
 
 use super::hardware::{self, owned};
+use super::limits::{limit, limited, set_limit};
 use super::words::TOKENS;
-use super::{AmountUnit, Parsed, Words, workload};
+use super::{AmountUnit, BREAK, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload};
 use crate::find::capacity::SIZES;
@@ -10,19 +11,20 @@ use crate::find::layouts::ALL;
 use crate::units::significant;
 
 /// Words for a load whose maximum can be asked for.
-const LOADS: [&str; 7] = ["load", "rate", "throughput", "traffic", "users", "clients", "sessions"];
+const LOADS: [&str; 8] =
+    ["load", "rate", "throughput", "traffic", "users", "clients", "concurrency", "sessions"];
 /// Words for lengths that precede them: `prompts of 3k tokens`.
 const PROMPTS: [&str; 2] = ["prompts", "inputs"];
 const ANSWERS: [&str; 4] = ["answer", "answers", "outputs", "responses"];
 /// Words that ask for the largest load, or limit what follows.
-const LARGEST: [&str; 3] = ["max", "maximum", "most"];
+const LARGEST: [&str; 5] = ["highest", "largest", "max", "maximum", "most"];
 /// Degrees of parallelism.
 const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 /// The word that makes a rate one per client, and words that precede such a rate.
 pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
-/// Words before the time that an answer or a whole job may take.
-const WITHIN: [&str; 2] = ["within", "in"];
+/// Words after the share of prompts in the prefix cache.
+const CACHED: [&str; 5] = ["cache", "cached", "hit", "hits", "prefix"];
 /// Digits of a rate by the minute.
 const DIGITS: i32 = 6;
 
@@ -31,15 +33,24 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     if LARGEST.contains(&word) {
         let kind = match words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned())).as_deref() {
             None => None,
-            Some("users" | "clients") => Some(Field::Concurrency),
+            Some("users" | "clients" | "concurrency") => Some(Field::Concurrency),
             Some("sessions") => Some(Field::Sessions),
-            // A job has a size of its own.
+            // A job has a size of its own, and any number of clients is served in the end.
             Some(_) => {
                 let size = parsed.link.scenario.workload.load.size();
-                Some(if SIZES.contains(&size) { size } else { Field::Rate })
+                let is_stated = size != Field::Concurrency || parsed.has(&[Field::Load]);
+                Some(if is_stated && SIZES.contains(&size) { size } else { Field::Rate })
             }
         };
         if let Some(kind) = kind {
+            // `max rate 20 rps` states the load.
+            let from = words.at;
+            let is_stated = words.number().is_some() && words.peek().is_some_and(is_load);
+            words.at = from;
+            if is_stated {
+                let number = words.next()?;
+                return amount(&number, words, parsed);
+            }
             let load = &mut parsed.link.scenario.workload.load;
             if load.size() != kind {
                 *load = Load::of(kind, Workload::default().load.amount());
@@ -56,62 +67,9 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         .or_else(|| hardware::read(word, words, parsed))
 }
 
-fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
-    if WITHIN.contains(&word)
-        && let Some(limit) = deadline(words)
-    {
-        return set_limit(Field::SloE2e, limit, parsed);
-    }
-    let Some(field) = limited(word) else {
-        parsed.slos.percentile = Some(percentile(word)?);
-        return Some(Field::SloPercentile);
-    };
-    // `TTFT p95 1 s`.
-    words.skip();
-    let from = words.at;
-    let of = words.next_as(percentile);
-    let limit = words.milliseconds()?;
-    if of.is_some() {
-        parsed.slos.percentile = of;
-        parsed.state(Field::SloPercentile, words.phrase(from, from + 1));
-    }
-    set_limit(field, limit, parsed)
-}
-
-/// The milliseconds of `within 8 hours`, but not of `within 200 ms TTFT`.
-fn deadline(words: &mut Words) -> Option<f64> {
-    let from = words.at;
-    let number = words.number();
-    let unit = words.next_as(AmountUnit::of);
-    let of_other = words.peek().and_then(limited).is_some();
-    match (number, unit) {
-        (Some(number), Some(AmountUnit::Time(each))) if !of_other => Some(number * each),
-        _ => {
-            words.at = from;
-            None
-        }
-    }
-}
-
-fn limited(word: &str) -> Option<Field> {
-    match word {
-        "ttft" => Some(Field::SloTtft),
-        "tpot" | "itl" => Some(Field::SloTpot),
-        "e2e" | "latency" | "deadline" => Some(Field::SloE2e),
-        _ => None,
-    }
-}
-
-/// Nothing is served in no time.
-fn set_limit(field: Field, milliseconds: f64, parsed: &mut Parsed) -> Option<Field> {
-    let slos = &mut parsed.slos;
-    let slot = match field {
-        Field::SloTtft => &mut slos.ttft_ms,
-        Field::SloTpot => &mut slos.tpot_ms,
-        _ => &mut slos.e2e_ms,
-    };
-    *slot = Some(milliseconds).filter(|limit| *limit > 0.0);
-    slot.map(|_| field)
+/// Whether this is the most to use.
+pub fn is_budget(field: Field) -> bool {
+    matches!(field, Field::BudgetGpus | Field::BudgetDollars)
 }
 
 /// `each 10 requests/hour` after `300 users`.
@@ -141,10 +99,6 @@ fn by_all(each: f64, parsed: &mut Parsed) -> Option<Field> {
     Some(Field::Load)
 }
 
-fn percentile(word: &str) -> Option<f64> {
-    word.strip_prefix('p')?.parse().ok()
-}
-
 /// A number with its unit, or after `$` or a name of lengths.
 fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
@@ -155,8 +109,25 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
                 matches!(unit, AmountUnit::Dollars | AmountUnit::Prompt | AmountUnit::Output)
             })?,
         };
-        words.next_if(&["of"]);
+        // `ISL=2048`.
+        if !words.next_if(&["of"]) {
+            words.next_if(&[BREAK]);
+        }
         let number = words.number()?;
+        // `in 8 GPUs` is no length.
+        let counted = |next: &str| match AmountUnit::of(next) {
+            Some(unit) => !matches!(unit, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars),
+            None => !hardware::wishes(next).is_empty() || ["x", "×"].contains(&next),
+        };
+        let follows = words.peek().is_some_and(counted);
+        // `input 8k / output 1k` goes on with another length.
+        let goes_on = words.peek().and_then(AmountUnit::of);
+        if follows
+            && !matches!(goes_on, Some(AmountUnit::Prompt | AmountUnit::Output))
+            && unit != AmountUnit::Dollars
+        {
+            return None;
+        }
         match unit {
             AmountUnit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
             _ => length(words)?,
@@ -178,15 +149,24 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         AmountUnit::Prompt | AmountUnit::Output => length(words)?,
         // `200 ms TTFT`.
         AmountUnit::Time(each) => {
+            words.skip();
             let field = words.next_as(limited)?;
             return set_limit(field, number * each, parsed);
         }
         AmountUnit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
         AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),
-        // `99 % of requests`.
+        // `99 % of requests`, `50 % cached`.
         AmountUnit::Percent => {
+            if words.next_if(&CACHED) {
+                words.next_if(&CACHED);
+                parsed.link.scenario.workload.cached_share = number / 100.0;
+                return Some(Field::CachedShare);
+            }
+            let from = words.at;
             words.skip();
-            words.next_if(&["requests"]);
+            if !words.next_if(&["requests"]) {
+                words.at = from;
+            }
         }
         AmountUnit::Other => {
             words.skip();
@@ -301,7 +281,10 @@ fn asks(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
                 workload.shape = Some(shape);
                 return Some(Field::Shape);
             }
-            (None, Some((field, ""))) => (field, words.number()?.to_string()),
+            (None, Some((field, ""))) => {
+                words.next_if(&[BREAK]);
+                (field, words.number()?.to_string())
+            }
             (None, Some((field, typed))) => (field, whole(typed).ok()?.to_string()),
             (None, None) => return None,
         },

@@ -51,7 +51,9 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         add(Field::Kv, kv(word)?, parsed);
         return Some(Field::Kv);
     }
-    let types = gpus(&all);
+    let mut types = gpus(&all);
+    let all = of_memory(all, words);
+    types.retain(|id| all.contains(&(Field::Gpu, *id)));
     // `H100 x8`.
     let counted = |word: &str| word.strip_prefix(['x', '×']).and_then(|number| real(number).ok());
     if !types.is_empty()
@@ -71,8 +73,24 @@ pub fn owned(number: f64, words: &mut Words, parsed: &mut Parsed) -> Option<Fiel
     let (name, types) = words.next_as(|word| {
         Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
     })?;
+    let all = of_memory(types.iter().map(|id| (Field::Gpu, *id)).collect(), words);
+    let types = gpus(&all);
     words.next_as(|word| AmountUnit::of(word).filter(|unit| *unit == AmountUnit::Gpus));
     counted_gpus(number, &name, types, words, parsed)
+}
+
+/// `A100 80GB`: those whose name has the size of their memory, if it follows.
+fn of_memory(all: Vec<(Field, &'static str)>, words: &mut Words) -> Vec<(Field, &'static str)> {
+    let from = words.at;
+    let size = words.next().filter(|size| real(size).is_ok());
+    let size = size.filter(|_| words.next_if(&["gb", "gib"])).map(|size| format!("{size}gb"));
+    let is_of = |id: &str| size.as_ref().is_some_and(|size| id.ends_with(size.as_str()));
+    let found: Vec<_> = all.iter().copied().filter(|(field, id)| *field == Field::Gpu && is_of(id)).collect();
+    if found.is_empty() {
+        words.at = from;
+        return all;
+    }
+    found
 }
 
 /// Of several types with this name the most common one: nobody has as many of each.

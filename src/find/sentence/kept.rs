@@ -3,9 +3,10 @@
 use crate::config::link::{BY_GPU, Find, Link, VARIES};
 use crate::config::{Field, Issue, Scenario, excerpt};
 
-const LIMITS: [Field; 3] = [Field::SloTtft, Field::SloTpot, Field::SloE2e];
+const LIMITS: [Field; 5] =
+    [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
 /// The lengths of prompts and answers, and formats that no search varies, if they are not the defaults.
-const OWN: [Field; 5] = [Field::Isl, Field::Osl, Field::Shape, Field::Weights, Field::Kv];
+const OWN: [Field; 6] = [Field::Isl, Field::Osl, Field::Shape, Field::CachedShare, Field::Weights, Field::Kv];
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
 /// The lengths, formats and limits of `link`, and the restrictions of `before` that the line does not state, in a note.

@@ -1,9 +1,10 @@
 //! The models that a text names, by published names or words of names: `llama 3.1 8b`, `deepseek r1`, `qwen 32b`.
 
+use super::begins::begins;
 use super::hardware::wishes;
 use super::left_out::is_not;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, SEPARATORS, workload};
-use crate::config::names::{begins_name, is_size, resolve, search, short_name};
+use crate::config::names::{Resolved, is_size, resolve, search, short_name};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
 
 /// Words of a request that occur in no model's name.
@@ -58,6 +59,9 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
                 return Err(Issue::error(Field::Model, text));
             }
             parsed.state(Field::Model, name[..length].join(" "));
+            if taken.states_format {
+                parsed.state(Field::Weights, name[..length].join(" "));
+            }
             parsed.issues.extend(taken.issues);
             let scenario = &mut parsed.link.scenario;
             // The format on the form is of its model.
@@ -65,7 +69,9 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
                 parsed.is_new_model = true;
                 scenario.weights = None;
             }
-            scenario.weights = taken.weights.or(scenario.weights);
+            if taken.states_format || taken.weights.is_some() {
+                scenario.weights = taken.weights;
+            }
             scenario.model = ModelChoice::Catalog(taken.model.id.clone());
         }
         // A name does not continue in the next clause.
@@ -87,6 +93,7 @@ fn is_unit(word: &str) -> bool {
 struct Taken {
     model: &'static Model,
     weights: Option<Dtype>,
+    states_format: bool,
     issues: Vec<Issue>,
 }
 
@@ -102,6 +109,8 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
         let is_amount = match (number.is_empty(), unit.is_empty()) {
             (true, _) => word.starts_with('$') || word.starts_with('/'),
             (false, true) => is_counted_next(),
+            // `1B tokens`.
+            (false, false) if is_size(&word) => next.as_deref().is_some_and(is_sent),
             (false, false) => is_unit(unit) || (is_counted_next() && word.parse::<f64>().is_ok()),
         };
         let is_percentile = word.strip_prefix('p').is_some_and(|number| number.parse::<f64>().is_ok());
@@ -121,34 +130,9 @@ pub fn is_counted(word: &str) -> bool {
         || ["req", "replica", "quer"].iter().any(|begin| word.starts_with(begin))
 }
 
-/// Whether a name of a model may begin with `word`.
-fn begins(word: &str) -> bool {
-    let word = word.to_lowercase();
-    let letters = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
-    let has_digit = word.contains(|letter: char| letter.is_ascii_digit());
-    let is_family =
-        letters > 1 && begins_name(&word[..letters]) && (has_digit || letters == word.len() || letters > 3);
-    is_family
-        || is_size(&word)
-        || is_part(&word)
-        || looks_named(&word)
-        || (letters > 1 && resolve(&word).is_ok())
-}
-
-/// `r1` of `DeepSeek-R1`: a word of some name, with a number.
-fn is_part(word: &str) -> bool {
-    let is_mixed = word.starts_with(|letter: char| letter.is_ascii_alphabetic())
-        && word.contains(|letter: char| letter.is_ascii_digit());
-    let has =
-        |model: &Model| short_name(&model.name).to_lowercase().split(['-', '_']).any(|part| part == word);
-    is_mixed && search(&[word]).into_iter().any(has)
-}
-
-/// `claude-3`, `some/Model-7B`: written like a published name, whether or not the catalog has it.
-fn looks_named(word: &str) -> bool {
-    let head = word.split(['-', '/']).next().unwrap_or_default();
-    let is_word = head.len() > 3 && head.chars().all(|letter| letter.is_ascii_alphabetic());
-    is_word && head.len() < word.len() && word.contains(|letter: char| letter.is_ascii_digit())
+/// Whether a number before this word is of a load: `1B tokens/month`.
+fn is_sent(word: &str) -> bool {
+    ["token", "request", "user", "prompt"].iter().any(|begin| word.starts_with(begin))
 }
 
 /// The model named by as many of these words as possible, and how many these are.
@@ -156,7 +140,15 @@ fn looks_named(word: &str) -> bool {
 /// # Errors
 /// If the words, or a size or version after them, match no model of the catalog.
 fn named(words: &[&str]) -> Result<Option<(usize, Taken)>, Issue> {
-    let found = (1..=words.len()).rev().find_map(|length| Some((length, find(&words[..length])?)));
+    let longest = (1..=words.len()).rev().find_map(|length| Some((length, find(&words[..length])?)));
+    // `qwen3-32b chat` names a workload, and `llama 2 7b chat` a model.
+    let without_kind = longest.as_ref().and_then(|(length, taken)| {
+        let (kind, name) = words[..*length].split_last()?;
+        let kind = Some(kind.to_lowercase()).filter(|kind| workload::of(kind).is_some())?;
+        let is_named = short_name(&taken.model.name).to_lowercase().contains(&kind);
+        Some((name.len(), find(name).filter(|_| !is_named)?))
+    });
+    let found = without_kind.or(longest);
     let is_number = |word: &&&str| word.parse::<f64>().is_ok();
     let length = found.as_ref().map_or(1, |(length, _)| *length);
     let of_name = |word: &&&str| is_number(word) || is_size(&word.to_lowercase());
@@ -170,7 +162,8 @@ fn named(words: &[&str]) -> Result<Option<(usize, Taken)>, Issue> {
 fn find(words: &[&str]) -> Option<Taken> {
     let name = words.join("-");
     if let Ok(resolved) = resolve(&name) {
-        return Some(Taken { model: resolved.model, weights: resolved.weights, issues: resolved.issues });
+        let Resolved { model, weights, states_format, issues } = resolved;
+        return Some(Taken { model, weights, states_format, issues });
     }
     let small = name.to_lowercase();
     let parts: Vec<&str> = small
@@ -182,7 +175,7 @@ fn find(words: &[&str]) -> Option<Taken> {
     let others: Vec<&str> = others.iter().take(NAMED).map(|model| short_name(&model.name)).collect();
     let also = if others.is_empty() { String::new() } else { format!("; others are {}", others.join(", ")) };
     let text = format!("`{}` is read as {}{also}", excerpt(&words.join(" ")), model.name);
-    Some(Taken { model, weights: None, issues: vec![Issue::note(Field::Model, text)] })
+    Some(Taken { model, weights: None, states_format: false, issues: vec![Issue::note(Field::Model, text)] })
 }
 
 /// The error for a model that the catalog lacks, with those of the same family if no name is similar.
@@ -225,6 +218,10 @@ mod tests {
             ("20 rps of deepseek r1, TPOT 30 ms", "deepseek-r1"),
             ("r1, 64 clients", "deepseek-r1"),
             ("gpt oss 120b fp8", "gpt-oss-120b"),
+            ("GPT-OSS 120B 10 rps", "gpt-oss-120b"),
+            ("gpt-oss:20b, 10 rps", "gpt-oss-20b"),
+            ("qwen3-32b chat 300 users", "qwen3-32b"),
+            ("qwen3:32b 20 rps", "qwen3-32b"),
             ("qwen 3 32b", "qwen3-32b"),
             ("mixtral 8x7b", "mixtral-8x7b-v0.1"),
             ("mistral 7b 8 GPUs", "mistral-7b-instruct-v0.3"),
@@ -247,15 +244,26 @@ mod tests {
         assert!(issues.iter().any(|issue| issue.text.contains("`weights` fp8, `kv` fp8")), "{issues:?}");
         assert_eq!(of("Qwen3-8B, 20 rps").0, None);
         assert_eq!(of("Qwen/Qwen3-32B-AWQ, 20 rps").0, Some(Dtype::Int4));
+        assert_eq!(of("qwen3-32b-bf16, 20 rps").0, None);
     }
 
     #[test]
     fn a_kind_of_workload_is_no_model() {
-        let (link, issues) = read("qwen3-8b, 20 rps, chat", Link::new(Scenario::default())).expect("a load");
-        assert_eq!(link.encode(), "v=1&m=qwen3-8b&isl=1020&osl=129&r=20&f=all");
+        let of = |text: &str| {
+            let (link, issues) = read(text, link::decode("sh=sharegpt&pc=0.5").0).expect("a load");
+            (link.encode(), issues)
+        };
+        let (link, issues) = of("qwen3-8b, 20 rps, chat");
+        assert_eq!(link, "v=1&m=qwen3-8b&isl=1020&osl=129&r=20&f=all");
         assert!(issues.len() == 1 && issues[0].text.contains("1020"), "{issues:?}");
-        let (link, _) = read("20 rps, 2k in, RAG workload", Link::new(Scenario::default())).expect("a load");
-        assert_eq!(link.encode(), "v=1&isl=2000&osl=1024&r=20&f=all", "what is stated counts");
+        assert!(of("qwen3-32b chat 300 users").0.contains("isl=1020"));
+        // What is stated counts, wherever it stands.
+        for text in ["20 rps, 2k in, RAG workload", "20 rps, RAG workload, 2k in"] {
+            let (link, issues) = of(text);
+            assert_eq!(link, "v=1&isl=2000&osl=1024&pc=0.5&r=20&f=all");
+            assert!(issues.iter().any(|issue| issue.text.contains("2000 tokens in")), "{issues:?}");
+        }
+        assert!(of("20 rps, chat and code").1.iter().any(|issue| issue.text.contains("`chat`")));
         assert_eq!(model("code llama 34b, 20 rps").0, "codellama-34b-hf");
     }
 
@@ -297,6 +305,7 @@ mod tests {
             ("llama 5, 20 rps", "lama-"),
             ("claude-3-opus 10 rps", "config.json"),
             ("20 rps of 71b", "config.json"),
+            ("Yi-Coder 9b, 20 rps", "Yi-"),
         ] {
             let (link, _) = link::decode("m=qwen3-8b");
             let refused = read(text, link).expect_err(text);

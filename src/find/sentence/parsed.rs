@@ -1,11 +1,12 @@
 //! What a sentence states, and how it replaces the previous request.
 
 use super::kept;
+use super::workload::Kind;
 use crate::config::link::{Find, Link, exclude};
-use crate::config::{Field, Issue, Slos, excerpt};
+use crate::config::{Field, Issue, Load, Slos, excerpt};
 
 /// Fields that one text may set only once.
-const ONCE: [Field; 13] = [
+const ONCE: [Field; 14] = [
     Field::Model,
     Field::Load,
     Field::SloTtft,
@@ -17,6 +18,7 @@ const ONCE: [Field; 13] = [
     Field::BudgetDollars,
     Field::Isl,
     Field::Osl,
+    Field::Shape,
     Field::Turns,
     Field::ThinkTime,
 ];
@@ -38,6 +40,10 @@ pub(super) struct Parsed {
     /// Phrases that were read but would be misleading if only partly applied.
     pub refused: Vec<String>,
     pub issues: Vec<Issue>,
+    /// The kind of workload that it names.
+    pub kind: Option<(String, Kind)>,
+    /// The time that everything may take, which only a job has.
+    pub deadline: Option<String>,
     /// Whether it names another model than the previous request.
     pub is_new_model: bool,
 }
@@ -62,6 +68,20 @@ impl Parsed {
 
     pub fn has(&self, fields: &[Field]) -> bool {
         self.stated.iter().any(|(field, _)| fields.contains(field))
+    }
+
+    /// # Errors
+    /// If a deadline is stated for a load that never ends: it may be one of any latency.
+    pub fn of_job(&self) -> Result<(), Issue> {
+        let is_job = matches!(self.link.scenario.workload.load, Load::Offline(_) | Load::Burst(_));
+        match self.deadline.as_ref().filter(|_| !is_job) {
+            Some(phrase) => {
+                let text =
+                    format!("`{}`: name the latency, TTFT, TPOT or E2E, such as `E2E 2 s`", excerpt(phrase));
+                Err(Issue::error(Field::Vary, text))
+            }
+            None => Ok(()),
+        }
     }
 
     /// # Errors

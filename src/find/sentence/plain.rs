@@ -3,14 +3,30 @@
 
 use std::sync::LazyLock;
 
-use regex_lite::Regex;
+use regex_lite::{Captures, Regex};
 
+use super::AmountUnit;
 use super::gpus::replaced;
 use super::model::is_counted;
 use super::words::SEPARATORS;
 
 /// What people write, and how it is read.
-const PHRASES: [(&str, &str); 10] = [
+const PHRASES: [(&str, &str); 25] = [
+    ("time to first token", "ttft"),
+    ("first token latency", "ttft"),
+    ("first-token latency", "ttft"),
+    ("first token", "ttft"),
+    ("time per output token", "tpot"),
+    ("time per token", "tpot"),
+    ("inter-token latency", "itl"),
+    ("inter token latency", "itl"),
+    ("token latency", "itl"),
+    ("end-to-end latency", "e2e"),
+    ("end to end latency", "e2e"),
+    ("in an hour", "in 1 hour"),
+    ("within an hour", "within 1 hour"),
+    ("in a day", "in 1 day"),
+    ("within a day", "within 1 day"),
     ("no more than", "under"),
     ("not more than", "under"),
     ("instead of", "except"),
@@ -60,22 +76,37 @@ const ONES: [&str; 21] = [
 ];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// `8 x H100` for `8xH100`, and `2k in 500 out` for `2k/500`.
+/// `8 x H100` for `8xH100`, `2k in 500 out` for `2k/500`, and `qwen3-32b` for `qwen3:32b`.
 pub fn spaced(text: &str) -> String {
     static COUNTED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)(^|[\s,(])(\d+)[x×]\s*([a-z])").ok());
+    static TAGGED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)([a-z][\w.-]*):(\d+(?:\.\d+)?b)\b").ok());
     static LENGTHS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(^|[\s,(])(\d{2,}|\d+(?:\.\d+)?k)/(\d{2,}|\d+(?:\.\d+)?k)([\s,.;)]|$)").ok()
+        Regex::new(r"(?i)(^|[\s,(])(\d{3,}|\d+(?:\.\d+)?k)/(\d{3,}|\d+(?:\.\d+)?k)(\s+[^\s,]+|[\s,.;)]|$)")
+            .ok()
     });
-    let (Some(counted), Some(lengths)) = (&*COUNTED, &*LENGTHS) else { return text.to_owned() };
+    let (Some(counted), Some(tagged), Some(lengths)) = (&*COUNTED, &*TAGGED, &*LENGTHS) else {
+        return text.to_owned();
+    };
     let text = counted.replace_all(text, "${1}${2} x ${3}");
-    lengths.replace_all(&text, "${1}${2} in ${3} out${4}").into_owned()
+    let text = tagged.replace_all(&text, "${1}-${2}");
+    let with_lengths = |found: &Captures<'_>| {
+        let next = found[4].trim().to_lowercase();
+        let unit = AmountUnit::of(&next).filter(|_| !next.is_empty());
+        // `TTFT 500/1000 ms`.
+        match unit.is_none_or(|unit| unit == AmountUnit::Tokens) {
+            true => format!("{}{} in {} out{}", &found[1], &found[2], &found[3], &found[4]),
+            false => found[0].to_owned(),
+        }
+    };
+    lengths.replace_all(&text, with_lengths).into_owned()
 }
 
 /// The text with punctuation marks as separators, and the words above replaced.
 pub fn plain(text: &str) -> String {
-    let text = PER.iter().fold(clauses(text), |text, (parsed, written)| text.replace(parsed, written));
-    let text = PHRASES.iter().fold(text, |text, (parsed, read)| replaced(&text, parsed, read));
+    let text = PHRASES.iter().fold(clauses(text), |text, (parsed, read)| replaced(&text, parsed, read));
+    let text = PER.iter().fold(text, |text, (parsed, written)| text.replace(parsed, written));
     in_digits(&text)
 }
 

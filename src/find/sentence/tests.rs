@@ -39,7 +39,7 @@ fn a_largest_number_of_gpus_is_a_budget_and_no_question() {
         assert_eq!(parsed(text).0, "v=1&r=20&f=budget_gpus~8", "{text}");
     }
     for text in ["most load, max 8 GPUs", "at most 8 GPUs, maximum throughput"] {
-        assert_eq!(parsed(text).0, "v=1&f=budget_gpus~8~most~yes", "{text}");
+        assert_eq!(parsed(text).0, "v=1&r=16&f=budget_gpus~8~most~yes", "{text}");
     }
 }
 
@@ -49,7 +49,7 @@ fn a_decimal_comma_is_refused_and_thousands_are_read() {
     assert_eq!(parsed("h100,b200,20 rps").0, parsed("h100, b200, 20 rps").0);
     for text in ["1,5 requests/s", "TPOT 12,5 ms", "20 rps, TTFT 0,125 s"] {
         let refused = read(text, Link::new(Scenario::default())).expect_err(text);
-        assert!(refused.is_error() && refused.text.contains("write "), "{}", refused.text);
+        assert!(refused.is_error() && refused.text.contains("decimal point"), "{}", refused.text);
     }
 }
 
@@ -87,6 +87,12 @@ fn a_number_that_is_not_understood_is_an_error_that_names_its_phrase() {
         ("1e9 requests/s", "`1e9 requests/s`"),
         ("5 rps, 1.000 tokens in", "`1.000`: write 1000, or 1"),
         ("5 rps, TTFT 0 s", "`TTFT 0 s`"),
+        ("5 rps, TTFT 500/1000 ms", "500/1000 ms`"),
+        ("5 rps, kv 80%", "80%"),
+        ("5 rps, stream starts within 1 s", "name the latency"),
+        ("5 rps on at least 8 GPUs", "is the most to use"),
+        ("1B tokens/month", "`1B tokens/month`"),
+        ("20 rps vLLM V1", "`V1`"),
         ("3M requests a month", "per second, minute, hour or day"),
         ("20 requests", "`20 requests`"),
         ("20 rps, TTFT 1 parsec", "`1 parsec`"),
@@ -125,7 +131,19 @@ fn loads_lengths_and_budgets_are_read_as_people_write_them() {
         ("5000 prompts offline within 8 hours", "v=1&on=5000&se=28800000&f=all"),
         ("5000 prompts offline, done in 8 hours", "v=1&on=5000&se=28800000&f=all"),
         ("5000 prompts offline, deadline 8 h", "v=1&on=5000&se=28800000&f=all"),
+        ("5000 prompts offline within an hour", "v=1&on=5000&se=3600000&f=all"),
         ("5 rps within 200 ms TTFT", "v=1&r=5&st=200&f=all"),
+        ("5 rps, within 200 ms to first token", "v=1&r=5&st=200&f=all"),
+        ("5 rps, first-token latency 500 ms, token latency 30 ms", "v=1&r=5&st=500&sp=30&f=all"),
+        ("5 rps, TTFT 1 s in 95% of requests", "v=1&r=5&st=1000&so=0.95&f=all"),
+        ("64 clients at once", "v=1&c=64&f=all"),
+        ("5 rps in 8 GPUs", "v=1&r=5&f=budget_gpus~8"),
+        ("5 rps in 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
+        ("5 rps, E2E 5m", "v=1&r=5&se=300000&f=all"),
+        ("5 rps, 60% cached", "v=1&pc=0.6&r=5&f=all"),
+        ("5 rps, ISL=2048, OSL=256, tp=4", "v=1&isl=2048&osl=256&r=5&f=tp~4"),
+        ("max rate 20 rps", "v=1&r=20&f=all"),
+        ("max concurrency on 8 h100-sxm, TPOT 30 ms", "v=1&sp=30&f=gpu~h100-sxm~owned~h100-sxm,8~most~yes"),
         ("5 rps, 8 h100-sxm", "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8"),
         ("5 rps, 4 x B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
         ("5 rps, 4 × B200 GPUs", "v=1&r=5&f=gpu~b200~owned~b200,4"),
@@ -164,6 +182,9 @@ fn gpus_that_are_counted_are_of_one_type() {
     let (link, issues) = parsed("5 rps on 8x H100");
     assert_eq!(link, "v=1&r=5&f=gpu~h100-sxm~owned~h100-sxm,8");
     assert!(issues[0].text.contains("H100 PCIe"), "{issues:?}");
+    let (link, issues) = parsed("5 rps on 4 A100 80GB");
+    assert_eq!(link, "v=1&r=5&f=gpu~a100-sxm-80gb~owned~a100-sxm-80gb,4");
+    assert!(!issues[0].text.contains("40GB"), "{issues:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ const GPUS: [&str; 2] = ["gpu", "gpus"];
 const REQUESTS: [&str; 9] =
     ["", "req", "reqs", "request", "requests", "query", "queries", "prompt", "prompts"];
 const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
-const MINUTES: [&str; 3] = ["min", "minute", "minutes"];
+const MINUTES: [&str; 4] = ["m", "min", "minute", "minutes"];
 const HOURS: [&str; 4] = ["h", "hr", "hour", "hours"];
 const DAYS: [&str; 2] = ["day", "days"];
 const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
@@ -100,10 +100,14 @@ pub struct Words {
 impl Words {
     pub fn of(text: &str) -> Self {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let next = |at: usize| words.get(at + 1).and_then(|next| AmountUnit::of(&next.to_lowercase()));
         let parts = words.iter().enumerate().flat_map(|(at, word)| {
-            parts(&word.to_lowercase()).into_iter().map(move |text| Part { text, word: at })
+            // `1m requests`, but `E2E 5m`.
+            let counts =
+                word.ends_with('M') || next(at).is_some_and(|unit| !matches!(unit, AmountUnit::Time(_)));
+            parts(&word.to_lowercase(), counts).into_iter().map(move |text| Part { text, word: at })
         });
-        Self { parts: parts.collect(), words, at: 0 }
+        Self { parts: parts.collect(), words: words.clone(), at: 0 }
     }
 
     pub fn next(&mut self) -> Option<String> {
@@ -155,6 +159,14 @@ impl Words {
         at.checked_sub(1).is_some_and(|before| real(&self.parts[before].text).is_ok())
     }
 
+    /// Whether the words before this part make its number a lower bound: `at least`, `more than`.
+    pub fn follows_least(&self, at: usize) -> bool {
+        const LEAST: [&str; 6] = ["least", "more", "over", "min", "minimum", "above"];
+        let is_filler = |part: &&Part| FILLERS.contains(&&*part.text);
+        let before = self.parts[..at].iter().rev().find(|part| !is_filler(part));
+        before.is_some_and(|part| LEAST.contains(&&*part.text))
+    }
+
     /// Whether a part of the last word is left.
     pub fn is_within_word(&self) -> bool {
         let word = |at: usize| self.parts.get(at).map(|part| part.word);
@@ -170,8 +182,8 @@ impl Words {
     }
 }
 
-/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`, a million of `1M`.
-fn parts(word: &str) -> Vec<String> {
+/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`, a million of `1M` if it `counts` something.
+fn parts(word: &str, counts: bool) -> Vec<String> {
     let (sign, number) = word.strip_prefix('$').map_or(("", word), |number| ("$", number));
     let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());
     let (head, tail) = number.split_at(end);
@@ -180,7 +192,7 @@ fn parts(word: &str) -> Vec<String> {
     }
     let (head, tail) = match (tail, real(head)) {
         ("k", Ok(thousands)) => ((thousands * 1e3).round().to_string(), ""),
-        ("m", Ok(millions)) => ((millions * 1e6).round().to_string(), ""),
+        ("m", Ok(millions)) if counts => ((millions * 1e6).round().to_string(), ""),
         _ => (head.to_owned(), tail),
     };
     let all = [sign.to_owned(), head, tail.to_owned()];
@@ -204,7 +216,7 @@ pub fn whole_numbers(text: &str) -> Result<String, Issue> {
         let end = from.find(|letter: char| !goes_on(letter)).unwrap_or(from.len());
         let (number, after) = from.split_at(from[..end].trim_end_matches([',', '.']).len());
         if let Some(meant) = pointed(number) {
-            let text = format!("`{}`: decimals follow a point, so write {meant}", excerpt(number));
+            let text = format!("`{}`: use a decimal point, as in {meant}", excerpt(number));
             return Err(Issue::error(Field::Vary, text));
         }
         if let Some((whole, "000")) = number.split_once('.').filter(|(whole, _)| !in_name && *whole != "0") {

@@ -1,0 +1,73 @@
+//! Limits of latencies, and a job's deadline.
+
+use super::{AmountUnit, Parsed, Words};
+use crate::config::Field;
+
+/// Words before the time that an answer or a whole job may take.
+pub const WITHIN: [&str; 2] = ["within", "in"];
+
+/// Reads the phrase that begins with `word`: `TTFT p95 1 s`, `p95`, `within 8 hours`.
+pub fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    if WITHIN.contains(&word)
+        && let Some(limit) = deadline(words)
+    {
+        return set_limit(Field::SloE2e, limit, parsed);
+    }
+    let Some(field) = limited(word) else {
+        parsed.slos.percentile = Some(percentile(word)?);
+        return Some(Field::SloPercentile);
+    };
+    // `TTFT p95 1 s`.
+    words.skip();
+    let from = words.at;
+    let of = words.next_as(percentile);
+    let limit = words.milliseconds()?;
+    if of.is_some() {
+        parsed.slos.percentile = of;
+        parsed.state(Field::SloPercentile, words.phrase(from, from + 1));
+    }
+    set_limit(field, limit, parsed)
+}
+
+/// The milliseconds of `within 8 hours`, but not of `within 200 ms TTFT`.
+fn deadline(words: &mut Words) -> Option<f64> {
+    let from = words.at;
+    let number = words.number();
+    let unit = words.next_as(AmountUnit::of);
+    let end = words.at;
+    words.skip();
+    let of_other = words.peek().and_then(limited).is_some();
+    words.at = end;
+    match (number, unit) {
+        (Some(number), Some(AmountUnit::Time(each))) if !of_other => Some(number * each),
+        _ => {
+            words.at = from;
+            None
+        }
+    }
+}
+
+pub fn limited(word: &str) -> Option<Field> {
+    match word {
+        "ttft" => Some(Field::SloTtft),
+        "tpot" | "itl" => Some(Field::SloTpot),
+        "e2e" | "latency" | "deadline" => Some(Field::SloE2e),
+        _ => None,
+    }
+}
+
+/// Nothing is served in no time.
+pub fn set_limit(field: Field, milliseconds: f64, parsed: &mut Parsed) -> Option<Field> {
+    let slos = &mut parsed.slos;
+    let slot = match field {
+        Field::SloTtft => &mut slos.ttft_ms,
+        Field::SloTpot => &mut slos.tpot_ms,
+        _ => &mut slos.e2e_ms,
+    };
+    *slot = Some(milliseconds).filter(|limit| *limit > 0.0);
+    slot.map(|_| field)
+}
+
+fn percentile(word: &str) -> Option<f64> {
+    word.strip_prefix('p')?.parse().ok()
+}
