@@ -89,7 +89,7 @@ fn without_a_figure_for_the_network_the_reason_is_given() {
         })
     };
     let text = refusal(&wide("h100-nvl", 4), Field::Tp);
-    assert!(text.contains("2 H100 NVL") && text.ends_with(" 2 GPUs in all"), "{text}");
+    assert!(text.contains("2 H100 NVL") && text.ends_with(" 2 GPUs per replica"), "{text}");
     let text = refusal(&wide("l40s", 16), Field::Tp);
     let why = catalog().gpu("l40s").expect("in the catalog").link.network_gb_per_s.1.clone();
     assert!(text.contains(&why), "{text}");

@@ -3,7 +3,7 @@
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::Field;
+use super::{Dtype, Field};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::Display)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -85,8 +85,10 @@ impl Issue {
     fn labelled(&self) -> String {
         let label = |(index, part): (usize, &str)| {
             let field = Field::from_id(part).filter(|field| index % 2 == 1 && *field != Field::Link);
+            let named = Dtype::from_id(part).filter(|_| index % 2 == 1);
             match (field, index % 2) {
                 (Some(field), _) => field.input().label.to_owned(),
+                _ if let Some(format) = named => format.name().to_owned(),
                 (None, 1) => format!("`{part}`"),
                 (None, _) => part.to_owned(),
             }

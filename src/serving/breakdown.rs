@@ -139,7 +139,7 @@ fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine
         Resource::Compute => ("the tensor cores", "compute-bound kernels"),
         Resource::Memory => ("memory bandwidth", "kernels that wait for memory"),
         Resource::Network => ("the links between GPUs", "collectives"),
-        Resource::Launch => ("launch latency and the host", "kernels too small to fill the GPU and the host"),
+        Resource::Launch => ("launch latency and the host", "the host and kernels too small to fill the GPU"),
     };
     let largest =
         kernels.iter().filter(|line| line.limit == limit).max_by(|a, b| a.share.total_cmp(&b.share));

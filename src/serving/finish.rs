@@ -185,7 +185,10 @@ impl Finisher<'_> {
             count(found.served_per_s),
             match enough_replicas(setup, run) {
                 None => "more workers in the full pool, prefill or decode".into(),
-                Some(enough) => format!("{} replicas", count(f64::from(enough))),
+                Some(enough) => {
+                    let limits = setup.workload.slos.limits().next().map_or("", |_| "; limits may take more");
+                    format!("{} replicas to keep up{limits}", count(f64::from(enough)))
+                }
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))

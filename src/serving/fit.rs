@@ -156,7 +156,7 @@ pub fn verdict(
     let spare = memory.kv_room - sequence;
     if running.is_some() && spare < memory.margin {
         let text = format!(
-            "Fits with {} to spare, within the error of {}: the engine may fail to start.",
+            "Fits with {} to spare, less than the estimate's error of {}: the engine may fail to start.",
             spare.print(),
             memory.margin.print()
         );
@@ -191,7 +191,7 @@ fn may_start(memory: &Memory, needed: Bytes) -> String {
     let short = memory.missing + needed - memory.kv_room;
     if short < memory.margin {
         format!(
-            "It is short by {}, within the error of {}: it may start after all. ",
+            "It is short by {}, less than the estimate's error of {}: it may start after all. ",
             short.print(),
             memory.margin.print()
         )

@@ -129,11 +129,14 @@ fn words(own: &Case, case: &Case, cost: f64) -> String {
         None => format!("{} per M output tokens", COST.print(case)),
     };
     match (own.headline(), own.meets_limits(), own.is_overloaded()) {
-        (None, _, _) => format!("fits, {price}"),
+        (None, _, _) => {
+            let times = [TTFT, TPOT].map(|metric| format!("{} {}", metric.name, metric.print(case)));
+            format!("fits, {}, {price}", times.join(", "))
+        }
         (_, Some(false), _) => format!("meets the limits, {price}"),
         (_, _, true) => format!("serves this load, {price}"),
         (_, Some(true), _) if !saves(own, case) => "costs as much, meets the limits more surely".into(),
         (_, Some(true), _) => format!("{price}, still meets the limits"),
-        _ => format!("{price}, no slower"),
+        _ => format!("{price}, about as fast"),
     }
 }

@@ -82,7 +82,7 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
     let mut bars: Vec<Bar> = shown.iter().map(bar).collect();
     if !rest.is_empty() {
         let sum = |part: usize| rest.iter().map(|kernel| parts(kernel)[part]).sum();
-        bars.push(Bar { name: format!("{} others", rest.len()), parts: [0, 1, 2].map(sum).into() });
+        bars.push(Bar { name: format!("{} more", rest.len()), parts: [0, 1, 2].map(sum).into() });
     }
     let mut words = kernels.first().map_or_else(String::new, |first| {
         let (time, reached) = (first.total().print(), percent(first.efficiency));

@@ -193,8 +193,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         }
     }
     blocks.push(Block::text(
-        "Each row applies one change to this configuration under the same load, simulated again; percentages are relative \
-         to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
+        "Each row applies one change to this configuration, simulated again, under the same load unless that is the change; \
+         percentages are relative to this configuration. Rows that meet the limits come first, cheapest first; without a price, by output per GPU. \
          The chances follow from measured runs and from what the row shares with this configuration.",
     ));
     if left_out > 0 {

@@ -123,7 +123,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         (number, now, less) = (number + 1, now + kernel.total(), less + kernel.saved());
     }
     if number > 0 {
-        rows.push(plain(format!("{number} others"), now, less));
+        rows.push(plain(format!("{number} more"), now, less));
     }
     if pass.host.0 > 0.0 {
         rows.push(plain("Host time not hidden".into(), pass.host, pass.host));

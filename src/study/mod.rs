@@ -41,6 +41,7 @@ use accuracy::Accuracy;
 pub use case::{Case, CaseOutcome};
 pub use document::{Block, Choice, Code, Content, Document, Fact, Plot, Row, Span, Table};
 use plans::Plans;
+pub use plans::heading;
 
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;

@@ -131,7 +131,7 @@ fn owners(balance: Size) -> &'static str {
 
 fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
     let intro = format!(
-        "Each row changes the model's shape and sets the width of its {} so that the parameters stay as nearly the same as whole tiles allow, then simulates the \
+        "Each row changes the model's shape and sets the width of its {} so that the parameter count changes as little as whole tiles allow, then simulates the \
          same load again; percentages are relative to this configuration. Effects on model quality are not predicted.",
         owners(balance)
     );
@@ -157,7 +157,7 @@ fn of_equal_memory(study: &Study, balance: Size) -> Vec<Block> {
 
 fn at_equal_tpot(study: &Study, balance: Size) -> Vec<Block> {
     let intro = format!(
-        "Each row changes the model's shape and sets the width of its {} so that TPOT stays as nearly the same as whole tiles allow. \
+        "Each row changes the model's shape and sets the width of its {} so that TPOT changes as little as whole tiles allow. \
          The width is interpolated between three simulated ones; open a row to simulate it. Effects on model quality are not predicted.",
         owners(balance)
     );

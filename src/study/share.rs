@@ -16,7 +16,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![
         Block::spans(vec![
             Span::link("The link", &fragment),
-            " holds the whole configuration. Browsers never send this part of it to a server.".into(),
+            " holds the whole configuration. Browsers never send the part after # to a server.".into(),
         ]),
         Block::code("Link", "", &address),
         Block::code("Markdown", "", &markdown),

@@ -31,7 +31,10 @@ fn formats_follow_the_engine() {
         text.starts_with("TensorRT-LLM does not support weight-only INT4 weights of Qwen/Qwen3-32B on"),
         "{text}"
     );
-    assert!(text.ends_with("choose bf16, fp8, fp8_block, nvfp4, int8 or w8a8, or another engine"), "{text}");
+    assert!(
+        text.ends_with("choose `bf16`, `fp8`, `fp8_block`, `nvfp4`, `int8` or `w8a8`, or another engine"),
+        "{text}"
+    );
     // Of experts on any GPU, of dense models on the others.
     assert!(refused("h100-sxm", "deepseek-r1").contains("does not support weight-only INT4"));
     for gpu in ["h100-sxm", "b200"] {
@@ -49,7 +52,7 @@ fn formats_follow_the_gpu() {
         scenario.gpu = "a100-sxm-80gb".into();
         scenario.weights = Some(Dtype::Fp8);
     });
-    assert!(text.ends_with("on this GPU choose bf16, int8, int4 or w8a8"), "{text}");
+    assert!(text.ends_with("on this GPU choose `bf16`, `int8`, `int4` or `w8a8`"), "{text}");
     let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
     assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
     // A dense model has no experts to hold in it.

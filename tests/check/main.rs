@@ -106,10 +106,10 @@ fn parallelism_has_to_divide() {
     let text = refusal(Field::Tp, |scenario| {
         (scenario.parallel.tp, scenario.model) = (4, model("qwen2.5-0.5b-instruct"))
     });
-    assert!(text.contains("14 attention heads are not divisible by TP 4: use at most 2"), "{text}");
+    assert!(text.contains("14 attention heads are not divisible by TP 4: set TP to at most 2"), "{text}");
     let text = refusal(Field::Tp, |scenario| (scenario.parallel.tp, scenario.model) = (4, model("phi-4")));
     assert!(
-        text.contains("10 KV heads") && text.contains("by TP 4") && text.contains("use at most 2"),
+        text.contains("10 KV heads") && text.contains("by TP 4") && text.contains("at most 2"),
         "{text}"
     );
     let text = refusal(Field::Pp, |scenario| (scenario.parallel.pp, scenario.gpu) = (40, "gb200".into()));

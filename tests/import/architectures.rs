@@ -12,7 +12,7 @@ fn unknown_architectures_are_refused_by_name() {
     let one = |change: Value| refused(&changed(change)).join("\n");
     assert!(
         one(json!({"model_type": "grok", "attn_output_multiplier": 0.088}))
-            .starts_with("`model_type` grok is not supported; `attn_output_multiplier` not understood")
+            .starts_with("`model_type` grok is not supported; it cannot be read as a plain decoder because of `attn_output_multiplier`")
     );
     assert_eq!(
         one(json!({"architectures": ["Qwen3ForSequenceClassification"]})),

@@ -19,6 +19,7 @@ use rooflight::config::{Issue, Severity};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
 use rooflight::find::{Answer, Capacity, DeploymentPlan, Question, Request, Search};
+use rooflight::study::heading;
 use rooflight::units::count;
 
 use compare::Compared;
@@ -167,7 +168,7 @@ fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<(String, Cap
         let answer = Answer { issues, finished: true, ..Answer::default() };
         return Ok((String::new(), Capacity { answer, ..Capacity::default() }));
     };
-    let heading = table::heading(&request, &question);
+    let heading = heading(&request, &question) + "\n\n";
     let mut capacity = question.answer(request, |search| {
         finish(cli, models, if cli.brute_force { search.exhaustively() } else { search })
     })?;

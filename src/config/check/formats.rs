@@ -64,7 +64,7 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Kv, text));
     } else if dtype == Dtype::Fp8 && f64::from(gpu.sm) < constants().fp8_attention {
         let text = format!(
-            "an FP8 KV cache needs compute capability 8.9 (Ada) or later; {} has {}.{}: choose bf16",
+            "an FP8 KV cache needs compute capability 8.9 (Ada) or later; {} has {}.{}: choose `bf16`",
             gpu.name,
             gpu.sm / 10,
             gpu.sm % 10
@@ -128,7 +128,7 @@ fn name(dtype: Dtype) -> &'static str {
 fn list(dtypes: &[Dtype]) -> String {
     let ids: Vec<&str> = dtypes.iter().map(|dtype| dtype.id()).collect();
     match ids.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("choose {} or {last}", rest.join(", ")),
-        _ => format!("choose {}", ids.concat()),
+        Some((last, rest)) if !rest.is_empty() => format!("choose `{}` or `{last}`", rest.join("`, `")),
+        _ => format!("choose `{}`", ids.concat()),
     }
 }

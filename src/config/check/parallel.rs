@@ -28,8 +28,7 @@ pub fn fits_model(model: &Model, parallel: Parallelism, issues: &mut Vec<Issue>)
         }
     }
     if ep > stage {
-        let text =
-            format!("experts cannot be distributed over {ep} GPUs: a stage has {stage} (TP × DP): lower EP");
+        let text = format!("EP {ep} exceeds the {stage} GPUs of a stage (TP × DP): lower EP");
         refuse(Field::Ep, text);
     }
     for blocks in &model.blocks {
@@ -95,7 +94,7 @@ pub fn fits_engine(engine: &Engine, parallel: Parallelism, issues: &mut Vec<Issu
 
 /// The largest degree that divides so many: all are powers of two.
 fn at_most(parts: u32) -> String {
-    format!("use at most {}", 1_u64 << parts.trailing_zeros())
+    format!("set TP to at most {}", 1_u64 << parts.trailing_zeros())
 }
 
 /// Which parts of an attention do not divide over `tp` ranks.
@@ -165,7 +164,7 @@ pub fn links(gpu: &Gpu, parallel: Parallelism, issues: &mut Vec<Issue>) {
     issues.push(match gpu.network_bandwidth() {
         Err(MissingFigure { reason, .. }) => Issue::error(
             field,
-            format!("{text}, and no network between such nodes is known ({reason}): use at most {domain} GPUs in all"),
+            format!("{text}, and no network between such nodes is known ({reason}): use at most {domain} GPUs per replica"),
         ),
         Ok(network) => Issue::warning(
             field,

@@ -16,7 +16,10 @@ fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
     let bins = &workload.histogram;
     let mut refuse = |text: String| issues.push(Issue::error(Field::Histogram, text));
     if bins.len() > MAX_BINS {
-        refuse(format!("{} bins: the limit is {MAX_BINS}", bins.len()));
+        refuse(format!(
+            "the length histogram has {} bins, above the limit of {MAX_BINS}: round the lengths",
+            bins.len()
+        ));
     }
     if !bins.is_empty() && workload.means().is_none() {
         refuse("at least one bin needs a weight above 0".into());

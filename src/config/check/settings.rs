@@ -26,7 +26,8 @@ pub fn settings(
     let (budget, sequences) = scheduler.limits_on(gpu, ranks);
     let mut pick = |field: Field, given: Option<f64>, figure: &Figure| {
         let Some(value) = given.or(figure.0) else {
-            let text = format!("{} has no known {}: {}", engine.name, field.input().label, figure.1);
+            let text =
+                format!("{} has no known {} ({}): enter one", engine.name, field.input().label, figure.1);
             issues.push(Issue::error(field, text));
             return None;
         };
@@ -100,7 +101,7 @@ fn sequences_in_budget(
         return Some(token_budget);
     }
     let text = format!(
-        "{} sequences need at least one token each, but a step has {}: lower the sequences or raise the token budget",
+        "{} sequences need at least one token each, but a step takes only {}: lower Max sequences or raise the token budget",
         count(f64::from(max_seqs)),
         count(f64::from(token_budget))
     );

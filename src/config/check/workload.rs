@@ -52,7 +52,9 @@ fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
             Lengths::Each(lengths) => lengths.iter().copied().map(u64::from).sum(),
         };
         if tokens > MAX_BATCH_TOKENS {
-            let text = format!("the batch holds {tokens} prompt tokens: the limit is {MAX_BATCH_TOKENS}");
+            let text = format!(
+                "the batch holds {tokens} prompt tokens, above the limit of {MAX_BATCH_TOKENS}: use fewer or shorter prompts"
+            );
             issues.push(Issue::error(Field::Batch, text));
         }
     }
@@ -60,7 +62,7 @@ fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
         let requests = u64::from(users) * u64::from(workload.turns.count);
         if requests > MAX_OF_SESSIONS {
             let text = format!(
-                "{users} sessions of {} turns are {requests} requests: the limit is {MAX_OF_SESSIONS}",
+                "{users} sessions of {} turns are {requests} requests, above the limit of {MAX_OF_SESSIONS}: use fewer sessions or turns",
                 workload.turns.count
             );
             issues.push(Issue::error(Field::Sessions, text));

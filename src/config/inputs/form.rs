@@ -220,7 +220,8 @@ impl Form {
         if formats != wished {
             self.ruled_out = Some(wished);
         } else if formats != before {
-            notes.push(Issue::note(Field::Gpu, "Formats that the GPU before does not have are set again"));
+            notes
+                .push(Issue::note(Field::Gpu, "Formats that the previous GPU did not support were restored"));
         }
         self.issues.extend(notes);
     }

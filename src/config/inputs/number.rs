@@ -55,7 +55,7 @@ impl Range {
             return text;
         }
         let hint = pointed(given).map_or_else(String::new, |meant| match what {
-            ANY => format!(": decimals follow a point, so write {meant}"),
+            ANY => format!(": use a decimal point, as in {meant}"),
             _ => ": a comma separates thousands only".into(),
         });
         format!("{text}, not `{}`{hint}", excerpt(given))
@@ -298,7 +298,7 @@ mod tests {
             ("1 234,567", "1234.567"),
         ] {
             let issue = rate.typed(text).expect_err(text);
-            assert!(issue.text.ends_with(&format!("write {meant}")), "{}", issue.text);
+            assert!(issue.text.ends_with(&format!("as in {meant}")), "{}", issue.text);
         }
         for text in ["1,", ",5,", "1,5,000", "1234,567,8", "1,23.5"] {
             assert!(rate.typed(text).is_err(), "{text}");

@@ -112,10 +112,10 @@ inputs! {
     CachedShare = row("pc", "Prefix cache", "Fraction of each prompt found in the prefix cache. KV memory is counted as if each running request had its own copy.")
         .at(Requests, 30).later()
         .number(held!(workload.cached_share, real(0.0, 1.0, SHARES).unit("of prompts"))),
-    Drafted = row("sd", "Drafted", "Speculative decoding: draft tokens per step and sequence.").at(Requests, 31).later()
+    Drafted = row("sd", "Draft tokens", "Speculative decoding: draft tokens per step and sequence.").at(Requests, 31).later()
         .number(held!(workload.drafts.drafted,
             whole(0.0, 64.0, Even { low: 0.0, high: 16.0, step: 1.0 }).unit("tokens"))),
-    Accepted = row("sa", "Accepted", "Speculative decoding: draft tokens accepted per step, on average.")
+    Accepted = row("sa", "Accepted tokens", "Speculative decoding: draft tokens accepted per step, on average.")
         .at(Requests, 32).later()
         .number(held!(workload.drafts.accepted,
             real(0.0, 64.0, Even { low: 0.0, high: 16.0, step: 0.1 }).unit("tokens"))),

@@ -35,6 +35,8 @@ pub struct Resolved {
     pub model: &'static Model,
     /// The format given by the name; `None` to keep the model's own.
     pub weights: Option<Dtype>,
+    /// Whether the name states a format, which may be the model's own.
+    pub states_format: bool,
     /// Notes on the substitution. An error on the weights if the format is not supported.
     pub issues: Vec<Issue>,
 }
@@ -82,7 +84,7 @@ pub fn checkpoint(model: &Model, weights: Dtype) -> Option<String> {
 pub fn resolve(text: &str) -> Result<Resolved, String> {
     let text = text.trim();
     if let Some(model) = listed(text) {
-        return Ok(Resolved { model, weights: None, issues: Vec::new() });
+        return Ok(Resolved { model, weights: None, states_format: false, issues: Vec::new() });
     }
     let wanted = Name::read(text);
     let base = wanted.base();
@@ -207,7 +209,13 @@ impl NamedModel {
                 .filter_map(|format| format.note.as_ref())
                 .map(|note| Issue::warning(Field::Weights, note)),
         );
-        Resolved { model, weights: weights.filter(|weights| *weights != model.weights), issues }
+        let states_format = matches!(named, Ok(Some(_)));
+        Resolved {
+            model,
+            weights: weights.filter(|weights| *weights != model.weights),
+            states_format,
+            issues,
+        }
     }
 }
 

@@ -86,7 +86,8 @@ impl OwnRuns {
             issues.extend(contradicting.into_iter().map(named));
         }
         if self.observed.len() < runs.len() {
-            let text = "your runs calibrate the learned models, which have not answered";
+            let text =
+                "your runs have no effect yet: they calibrate the learned models, which have not answered";
             issues.push(Issue::note(Field::Runs, text));
         }
         let said = (known.into_iter().map(|(_, one)| one).collect(), issues);

@@ -14,8 +14,8 @@ pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let (calibrated, run) = (report.calibrated.as_ref()?, report.run.as_ref()?);
     let Calibrated { factors, bands, support, physics, .. } = calibrated;
     let text = format!(
-        "Similar measured runs make decode steps {} than the physics, and what prompts add to a step {}; step times are \
-         corrected by that before the simulation. TTFT is then {} than queues and steps explain. Based on {} measured runs of \
+        "In similar measured runs, decode steps are {} than the physics predicts, and what prompts add to a step is {}; step times \
+         are corrected accordingly before the simulation. TTFT is then {} than queues and steps explain. Based on {} measured runs of \
          models of this shape on {}, {} on any engine, and {} of any model on this GPU with this engine. The less a run shares with \
          this one, the less it counts.",
         longer(factors.decode),

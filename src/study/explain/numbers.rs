@@ -80,10 +80,10 @@ fn ttft(
     };
     let rows = [
         ("Image encoder", parts.images),
-        ("Its own prompt, in steps of its own", parts.prompt),
+        ("Prefill of its own prompt, if run alone", parts.prompt),
         ("API server and tokenizer", parts.server),
         ("Handover to a decode replica", parts.hand_over),
-        ("Sharing steps with other requests", parts.shared),
+        ("Other requests in the same steps", parts.shared),
         ("Waiting for the step in progress, or for a slot", parts.queue),
     ];
     // Less is rounding.
@@ -120,8 +120,8 @@ fn tpot(
         lines.push(if drafted > 0 { format!("{formula}{tokens} = {}", tpot.print()) } else { formula });
     } else {
         lines.push(format!(
-            "A decode step of about the run's mean batch takes {}; on average a sequence waits {} for its next step, with other \
-             requests' prompts and steps of other sizes in between.",
+            "A decode step of about the run's mean batch takes {}; on average, a sequence's steps are {} apart, because of other \
+             requests' prefills and steps of other sizes.",
             step.print(),
             (tpot * per_step).print(),
         ));

@@ -24,7 +24,7 @@ pub fn share(link: &Link, page: &str) -> Block {
     let blocks = vec![
         Block::spans(vec![
             Span::link("The link", format!("#{fragment}")),
-            " holds the whole search: model, load, limits, and what may vary. Browsers never send this part of it \
+            " holds the whole search: model, load, limits, and what may vary. Browsers never send the part after # \
              to a server."
                 .into(),
         ]),

@@ -8,12 +8,21 @@ use crate::units::{self, Dollars, Seconds};
 
 /// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
+/// Probabilities within this are about the same.
+const AS_SURE: f64 = 0.05;
 
 /// Where the plans are for the peak of a day, `days` is what each costs over all of it, as far as it is known.
 pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let best = match (&answer.nearest, answer.plans.first()) {
         (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
-        (None, Some(best)) => best,
+        (None, Some(best)) => {
+            // As likely to meet the limits, and cheaper in the hours besides the peak.
+            let of_day = days
+                .and_then(<[Day]>::first)
+                .and_then(|day| answer.plans.iter().find(|plan| plan.link == day.link));
+            let sure = |plan: &DeploymentPlan| plan.chance_within_limits.unwrap_or(1.0);
+            of_day.filter(|plan| sure(plan) >= sure(best) - AS_SURE).unwrap_or(best)
+        }
         (None, None) if answer.finished => {
             let issue = answer.issues.iter().find(|issue| issue.is_error());
             return Block::text(issue.map_or_else(|| "Nothing was found".into(), Issue::sentence) + ".");
@@ -33,7 +42,7 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
     let mut text = match (rank(best), best.dollars_per_million_total) {
         (Some(cost), Some(total)) => format!(
-            ": {} {unit}{peak}{}. At {load}, an API is cheaper below {} per million tokens, input and output together.",
+            ": {} {unit}{peak}{}. At {load}, a hosted API is cheaper only below {} per million tokens, input and output together.",
             Dollars(cost).print(),
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),
@@ -78,16 +87,21 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
 fn over_day(best: &DeploymentPlan, days: &[Day]) -> Option<Vec<Span>> {
     let (first, own) = (days.first()?, days.iter().find(|day| day.link == best.link));
     let cost = first.dollars_per_day.map(|cost| Dollars(cost).print())?;
-    if own == Some(first) {
-        return Some(vec![format!(" Over the day it is the cheapest, too: {cost}.").into()]);
-    }
-    let than = own.and_then(|own| own.dollars_per_day);
-    let than = than.map_or_else(String::new, |own| format!(", not {}", Dollars(own).print()));
-    Some(vec![
-        " Over the day ".into(),
-        Span::link(&first.name, format!("#{}", first.link)),
-        format!(" is cheaper: {cost}{than}.").into(),
-    ])
+    // Days are not known of prefill and decode workers.
+    let own = own.and_then(|own| own.dollars_per_day).map(|own| Dollars(own).print());
+    Some(match own {
+        Some(own) if own == cost => vec![format!(" Over the day it is the cheapest: {cost}.").into()],
+        Some(own) => vec![
+            " Over the day ".into(),
+            Span::link(&first.name, format!("#{}", first.link)),
+            format!(" is cheaper: {cost}, not {own}.").into(),
+        ],
+        None => vec![
+            " Of the plans whose replicas can follow the day, the cheapest is ".into(),
+            Span::link(&first.name, format!("#{}", first.link)),
+            format!(": {cost}.").into(),
+        ],
+    })
 }
 
 fn safe(plan: &DeploymentPlan) -> Option<f64> {
@@ -151,7 +165,11 @@ mod tests {
         let other = said_of(best(), Some(&[day("two", 50.0), day("one", 60.0)]));
         assert!(other.ends_with("Over the day two is cheaper: $50.00, not $60.00."), "{other}");
         let same = said_of(best(), Some(&[day("one", 50.0), day("two", 60.0)]));
-        assert!(same.ends_with("Over the day it is the cheapest, too: $50.00."), "{same}");
+        assert!(same.ends_with("Over the day it is the cheapest: $50.00."), "{same}");
+        let plans =
+            || vec![best().remove(0), DeploymentPlan { link: "two".into(), ..plan("two", 5.0, None) }];
+        let follows = said_of(plans(), Some(&[day("two", 50.0), day("one", 60.0)]));
+        assert!(follows.starts_with("Best: two: $5.00 per hour at the peak"), "{follows}");
     }
 
     #[test]

@@ -8,10 +8,11 @@ mod table;
 
 use super::{Block, Document, Fact, Row, Span, refused};
 use crate::config::catalog::catalog;
-use crate::config::link::Link;
-use crate::config::{Field, Issue, Severity};
+use crate::config::link::{self, Link};
+use crate::config::{Dtype, Field, Issue, Severity};
 use crate::efficiency::AskModels;
-use crate::find::{Answer, Capacity, Day, DeploymentPlan, Nearest, Question, Search, Survey};
+use crate::find::{Answer, Capacity, Day, DeploymentPlan, Nearest, Question, Request, Search, Survey};
+use crate::study::words::{demand, lengths};
 use crate::units::{count, fixed};
 use lead::lead;
 use table::{details, dollars, open, table};
@@ -21,6 +22,8 @@ use table::{details, dollars, open, table};
 pub struct Plans {
     /// The request, with what the search may vary.
     link: Link,
+    /// What is to be served.
+    heading: String,
     /// `None` if the link cannot be searched for; the issues say why.
     search: Option<(Survey, Search)>,
     done: bool,
@@ -30,8 +33,9 @@ pub struct Plans {
 impl Plans {
     pub fn new(link: &Link) -> Self {
         let (request, question, issues) = Question::from_link(link);
+        let heading = request.as_ref().map_or_else(String::new, |request| heading(request, &question));
         let search = request.map(|request| Survey::new(request, question));
-        Self { link: link.clone(), search, done: false, issues }
+        Self { link: link.clone(), heading, search, done: false, issues }
     }
 
     /// Runs one task of the search. Returns whether anything remains.
@@ -80,11 +84,13 @@ impl Plans {
         };
         let answer = self.shown(survey, search);
         let [most, days] = capacity(&survey.capacity, &answer, self.done);
-        let mut blocks: Vec<Block> = most.into_iter().collect();
+        let mut blocks = vec![Block::text(&*self.heading).called("plans-load")];
+        blocks.extend(most);
         // Until all are known, the cheapest may be another.
         let known: &[Day] = if self.done { &survey.capacity.days } else { &[] };
         blocks.push(lead(&answer, survey.is_of_day().then_some(known)).called("plans-lead"));
         blocks.extend(days);
+        blocks.extend(narrower(&answer));
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let (shown, costly): (Vec<&DeploymentPlan>, Vec<&DeploymentPlan>) = match &answer.nearest {
             Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),
@@ -117,6 +123,37 @@ impl Plans {
         document.blocks.extend(export);
         document
     }
+}
+
+/// What is to be served, also where the request leaves it to the defaults: `Llama-3.1-8B: 1024 tokens in, 512 out, 16 clients`.
+pub fn heading(request: &Request, question: &Question) -> String {
+    let (model, workload) = (&request.base.model, &request.base.workload);
+    let asked = match question {
+        Question::Plans => demand(workload),
+        // Its loads stand below the table.
+        Question::Most(_) | Question::Day(_) => lengths(workload),
+    };
+    format!("{}: {asked}", model.record().map_or(model.id(), |model| &model.name))
+}
+
+/// Which narrower formats the GPU of the best plan has, if all plans have 16-bit weights.
+fn narrower(answer: &Answer) -> Option<Block> {
+    let best = answer.plans.first().filter(|_| answer.finished)?;
+    let weights = |plan: &DeploymentPlan| link::decode(&plan.link).0.scenario.weights_format();
+    if answer.plans.iter().any(|plan| weights(plan) != Some(Dtype::Bf16)) {
+        return None;
+    }
+    let gpu = catalog().gpu(&best.gpu)?;
+    let names: Vec<&str> = [Dtype::Fp8, Dtype::Nvfp4]
+        .into_iter()
+        .filter(|format| gpu.supports(*format))
+        .map(Dtype::name)
+        .collect();
+    let text = format!(
+        "All plans are in BF16. Weights in {} may need fewer GPUs: choose them to try.",
+        names.join(" or ")
+    );
+    (!names.is_empty()).then(|| Block::text(text))
 }
 
 /// Plans that cost more than this many times as much as the best, by what they are ranked by, are folded away.
@@ -190,7 +227,7 @@ fn counts(answer: &Answer) -> Block {
         fact("Do not fit in memory", counts.too_large, "Weights and one sequence do not fit"),
         fact("Too slow at best", counts.too_slow, "Miss the limits even with ideal kernels"),
         fact(
-            "Over the budget",
+            "Beyond the fleet",
             counts.beyond_fleet,
             "Even the fewest replicas exceed the GPUs or dollars available",
         ),

@@ -101,7 +101,7 @@ fn figures(plan: &DeploymentPlan) -> Block {
     };
     const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
     const BAND: &str = "80 % of measured means are expected in this range";
-    const LIMITED: &str = "80 % of measurements of what the limit is on are expected in this range";
+    const LIMITED: &str = "80 % of measurements of the limited percentile are expected in this range";
     let mut facts = vec![
         Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
         Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
@@ -128,7 +128,11 @@ fn figures(plan: &DeploymentPlan) -> Block {
         let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
         let name = kept.field.input().label;
         let value = format!("{at} of {limit}, {}", percent(kept.share));
-        facts.push(Fact::new(name, value, "Reached by the required share of requests"));
+        facts.push(Fact::new(
+            name,
+            value,
+            "Time at the required percentile, the limit, and the share of requests within it",
+        ));
         let band = plan.bands.as_ref().and_then(|bands| bands.limits.get(index)?.as_ref());
         facts.extend(band.map(|band| Fact::new(&format!("{name}, 80 %"), between(band), LIMITED)));
     }

@@ -69,7 +69,7 @@ fn status(state: State, plans: &Finding) -> AnyView {
     let text = match state.worker.get() {
         WorkerStatus::Starting if plans.progress == Progress::Running => "Loading the learned models".into(),
         WorkerStatus::Failed { reason } => {
-            format!("{text}. At the roofline, without learned numbers: {reason}")
+            format!("{text}. Roofline only, no learned numbers: {reason}. Reload to try again")
         }
         worker => worker.ended().unwrap_or(text),
     };

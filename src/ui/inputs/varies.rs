@@ -241,9 +241,9 @@ fn tick(field: Field, find: &Find, own: &str, value: &str, text: &str) -> String
 fn wish(field: Field, find: &Find) -> String {
     let text = find.get(field).unwrap_or_default();
     let empty = match field {
-        Field::PrefillGpu => "as those that decode",
-        Field::Day => "24 rates, with commas",
-        _ if SETTINGS.contains(&field) => "as below",
+        Field::PrefillGpu => "same as decode GPU",
+        Field::Day => "24 comma-separated rates",
+        _ if SETTINGS.contains(&field) => "as configured",
         _ => "no limit",
     };
     let (id, issues) = (format!("vary-{}", field.id()), list_id(field));

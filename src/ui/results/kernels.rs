@@ -33,7 +33,7 @@ const COLUMNS: [(&str, &str, bool); 12] = [
     ("Launches", "Launches per step, and the time of each", true),
     ("FLOPs", "One launch", true),
     ("Bytes", "Operands and results of one launch, each once", true),
-    ("FLOP/B past L2", "Arithmetic intensity: FLOPs per byte that the L2 cache cannot hold", true),
+    ("Intensity, FLOP/B", "Arithmetic intensity: FLOPs per byte of minimum device-memory traffic", true),
     ("Source", "Source of the time", false),
     ("Part", "Part of the model", false),
     ("Shape", "Shape of one launch", false),

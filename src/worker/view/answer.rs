@@ -155,7 +155,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
             (Basis::Roofline, ..) | (_, None, _) => return None,
             (.., Some(_)) => "disaggregated serving is not calibrated on measured runs",
             _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
-            _ => "the calibration is for other models",
+            _ => "the calibration is for another release of the learned models",
         };
         return Some(format!("The physics alone, without bands: {why}."));
     };

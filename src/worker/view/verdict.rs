@@ -59,7 +59,11 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
         let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
         let required = fixed(setup.workload.slos.share() * 100.0, 0);
-        verdict("misses", "Misses the limits", format!("{share} % of requests meet all, {required} % must"))
+        verdict(
+            "misses",
+            "Misses the limits",
+            format!("{share} % of requests meet all limits; {required} % must"),
+        )
     } else {
         let names: Vec<&str> = missed.iter().map(|limit| limit.name).collect();
         let words =

@@ -193,7 +193,7 @@ fn formats_that_a_gpu_rules_out_come_back_with_a_gpu_that_has_them() {
     }
     choose(&mut form, "h200-sxm");
     assert_eq!(formats(&form), asked);
-    assert!(form.issues().iter().any(|issue| issue.text.contains("set again")), "{:?}", form.issues());
+    assert!(form.issues().iter().any(|issue| issue.text.contains("restored")), "{:?}", form.issues());
 
     choose(&mut form, "a100-sxm-80gb");
     form.choose(Field::Weights, |scenario| scenario.weights = Some(Dtype::Bf16));

@@ -100,7 +100,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     if model.is_some() && !unread.is_empty() {
         let what = unread.join(", ");
         fields.error(format!(
-            "`model_type` {model_type} with {what}: not known to this release, and may change what is counted; leave out keys that do not"
+            "`model_type` {model_type} has unknown keys that may change what is counted: {what}. Remove those that do not"
         ));
     }
     if let Some(model) = &mut model {

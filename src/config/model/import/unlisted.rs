@@ -19,7 +19,7 @@ pub fn check(text: &Value) -> Result<(), String> {
     let missing: Vec<String> =
         NEEDED.iter().filter(|key| text[**key].is_null()).map(|key| format!("`{key}`")).collect();
     if !missing.is_empty() {
-        return Err(format!("{} missing, which it would need as a plain decoder", listed(missing)));
+        return Err(format!("without {}, it cannot be read as a plain decoder", listed(missing)));
     }
     let known = |key: &str, value: &Value| {
         keys::off(value) || NEEDED.contains(&key) || READ.contains(&key) || keys::idle(key)
@@ -29,7 +29,11 @@ pub fn check(text: &Value) -> Result<(), String> {
         .filter(|(key, value)| !known(key, value))
         .map(|(key, _)| format!("`{}`", excerpt(key)))
         .collect();
-    if unknown.is_empty() { Ok(()) } else { Err(format!("{} not understood", listed(unknown))) }
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("it cannot be read as a plain decoder because of {}", listed(unknown)))
+    }
 }
 
 /// The note for a model read this way.
@@ -74,11 +78,11 @@ mod tests {
     #[test]
     fn a_key_that_may_change_shapes_is_refused_after_the_model_type() {
         for (change, what) in [
-            (json!({"sliding_window": 4096}), "`sliding_window` not understood"),
-            (json!({"ffn_multiplier": 0.1}), "`ffn_multiplier` not understood"),
+            (json!({"sliding_window": 4096}), "because of `sliding_window`"),
+            (json!({"ffn_multiplier": 0.1}), "because of `ffn_multiplier`"),
             (json!({"num_experts": 8}), "mixture of experts (`num_experts` 8)"),
             (json!({"hidden_act": "gelu"}), "gelu activation"),
-            (json!({"intermediate_size": null}), "`intermediate_size` missing"),
+            (json!({"intermediate_size": null}), "without `intermediate_size`"),
         ] {
             let (model, said) = read(&change);
             assert_eq!(model, None, "{change}");

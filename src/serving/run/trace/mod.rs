@@ -77,7 +77,7 @@ impl Trace {
     /// # Errors
     /// If the trace has no pace, or a prompt has no room for the setup's images.
     pub fn on(&self, setup: &Setup) -> Result<Setup, Issue> {
-        let none = "all requests of the trace arrive at once: use a batch instead";
+        let none = "all requests of the trace arrive at once: use a burst instead";
         let own = self.rate().ok_or_else(|| Issue::error(Field::Trace, none))?;
         let images = setup.workload.images.saturating_mul(setup.image_tokens);
         if let Some(request) = self.requests.iter().find(|request| request.prompt < images) {
