@@ -106,56 +106,7 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         is_new_model: false,
     };
     let rest = model::take(&text, &mut parsed)?;
-    let mut words = Words::of(&rest);
-    // Ranges of parts that were not understood.
-    let mut lost: Vec<(usize, usize)> = Vec::new();
-    loop {
-        let from = words.at;
-        let Some(word) = words.next() else { break };
-        let before = (parsed.link.clone(), parsed.slos, parsed.find.clone(), parsed.kind.clone());
-        let known = amount::read(&word, &mut words, &mut parsed).filter(|_| !words.is_within_word());
-        // `kv 80%` is no share of the requests.
-        let is_of_lost = lost.last().is_some_and(|(_, to)| *to == from);
-        if let Some(field) = known.filter(|field| !(*field == Field::SloShare && is_of_lost)) {
-            let phrase = words.phrase(from, words.at);
-            if amount::is_budget(field) && words.follows_least(from) {
-                parsed.refused.push(format!(
-                    "`{}` is the most to use: write for example `up to 8 GPUs`",
-                    excerpt(&phrase)
-                ));
-            }
-            if field == Field::SloE2e && limits::WITHIN.contains(&&*word) {
-                parsed.deadline = Some(phrase.clone());
-            }
-            parsed.state(field, phrase);
-            continue;
-        }
-        // What a part of it was taken for.
-        (parsed.link, parsed.slos, parsed.find, parsed.kind) = before;
-        words.at = from + 1;
-        if parsed.left_out_to == Some(from) {
-            parsed.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
-        }
-        if word == amount::EACH {
-            // `1000 daily users each`.
-            let before = lost.last().filter(|(_, to)| *to == from);
-            let before = before.map(|(at, to)| format!(", not `{}`", excerpt(&words.phrase(*at, *to))));
-            parsed.refused.push(format!(
-                "`each` must follow a number of clients or their rate{}: write for example `300 users each 10 \
-                 requests/hour`, or the total rate, `3,000 requests/hour`",
-                before.unwrap_or_default()
-            ));
-        }
-        if word == BREAK || FILLERS.contains(&word.as_str()) {
-            continue;
-        }
-        match lost.last_mut().filter(|(_, to)| *to == from) {
-            Some((_, to)) => *to += 1,
-            // Including a number before it, whose unit is unknown.
-            None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
-        }
-    }
-    let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
+    let lost = phrases(&mut Words::of(&rest), &mut parsed);
     refuse(&lost, &parsed)?;
     parsed.leave_out()?;
     parsed.of_sessions()?;
@@ -167,6 +118,43 @@ pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
             .push(Issue::warning(Field::Vary, format!("not understood and ignored: {}", quoted(&lost))));
     }
     Ok(parsed.finish())
+}
+
+/// Applies the phrases of a text. Returns those that are not understood.
+fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
+    // Ranges of parts.
+    let mut lost: Vec<(usize, usize)> = Vec::new();
+    loop {
+        let from = words.at;
+        let Some(word) = words.next() else { break };
+        let before = (parsed.link.clone(), parsed.slos, parsed.find.clone(), parsed.kind.clone());
+        let known = amount::read(&word, words, parsed).filter(|_| !words.is_within_word());
+        // `kv 80%` is no share of the requests.
+        let is_of_lost = lost.last().is_some_and(|(_, to)| *to == from);
+        if let Some(field) = known.filter(|field| !(*field == Field::SloShare && is_of_lost)) {
+            parsed.accept(field, &word, words.phrase(from, words.at), words.follows_least(from));
+            continue;
+        }
+        // What a part of it was taken for.
+        (parsed.link, parsed.slos, parsed.find, parsed.kind) = before;
+        words.at = from + 1;
+        if parsed.left_out_to == Some(from) {
+            parsed.refused.push(left_out::wanted(&words.phrase(from, from + 1)));
+        }
+        if word == amount::EACH {
+            let counted = lost.last().filter(|(_, to)| *to == from);
+            parsed.refused.push(amount::wanted_each(counted.map(|(at, to)| words.phrase(*at, *to))));
+        }
+        if word == BREAK || FILLERS.contains(&word.as_str()) {
+            continue;
+        }
+        match lost.last_mut().filter(|(_, to)| *to == from) {
+            Some((_, to)) => *to += 1,
+            // Including a number before it, whose unit is unknown.
+            None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
+        }
+    }
+    lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect()
 }
 
 /// # Errors

@@ -16,12 +16,14 @@ fn refusal(id: &str, engine: &'static str) -> Option<String> {
 fn engines_without_a_model_are_named_with_those_that_have_it() {
     let text = refusal("llama-3.2-11b-vision-instruct", "vllm");
     let said = text.unwrap_or_default();
-    for fact in ["vLLM 0.24.0", "meta-llama/Llama-3.2-11B-Vision-Instruct", "0.10.2", "sglang or trtllm"] {
+    for fact in
+        ["vLLM 0.24.0", "meta-llama/Llama-3.2-11B-Vision-Instruct", "0.10.2", "SGLang or TensorRT-LLM"]
+    {
         assert!(said.contains(fact), "{said}");
     }
     let text = refusal("phi-3-small-128k-instruct", "trtllm");
     let said = text.unwrap_or_default();
-    assert!(said.contains("microsoft/Phi-3-small-128k-instruct") && said.ends_with(" sglang"), "{said}");
+    assert!(said.contains("microsoft/Phi-3-small-128k-instruct") && said.ends_with(" SGLang"), "{said}");
     for (id, engine) in [
         ("llama-3.2-11b-vision-instruct", "sglang"),
         ("llama-3.2-11b-vision-instruct", "trtllm"),

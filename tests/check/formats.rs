@@ -90,7 +90,7 @@ fn amd_has_its_own_formats_and_engines() {
     let text = refusal(Field::Engine, |scenario| {
         (scenario.gpu, scenario.engine) = ("mi300x".into(), "trtllm".into());
     });
-    assert!(text.contains("TensorRT-LLM") && text.ends_with("vllm or sglang"), "{text}");
+    assert!(text.contains("TensorRT-LLM") && text.ends_with("vLLM or SGLang"), "{text}");
     let (setup, issues) = checked(on("mi300x", Dtype::Fp8));
     assert!(setup.is_some());
     assert!(issues.iter().any(|issue| issue.field == Field::Gpu && issue.text.contains("extrapolated")));

@@ -108,10 +108,7 @@ fn parallelism_has_to_divide() {
     });
     assert!(text.contains("14 attention heads are not divisible by TP 4: set TP to at most 2"), "{text}");
     let text = refusal(Field::Tp, |scenario| (scenario.parallel.tp, scenario.model) = (4, model("phi-4")));
-    assert!(
-        text.contains("10 KV heads") && text.contains("by TP 4") && text.contains("at most 2"),
-        "{text}"
-    );
+    assert!(text.contains("10 KV heads") && text.contains("by TP 4") && text.contains("at most 2"), "{text}");
     let text = refusal(Field::Pp, |scenario| (scenario.parallel.pp, scenario.gpu) = (40, "gb200".into()));
     assert!(text.ends_with("has only 32 layers: lower PP"), "{text}");
     refusal(Field::Pp, |scenario| scenario.parallel.pp = 0);
@@ -161,7 +158,7 @@ fn other_makers_and_small_machines_say_what_they_lack() {
         }
     };
     let text = refusal(Field::Engine, on("arc-pro-b60", "sglang", 1));
-    assert!(text.contains("SGLang") && text.contains("Arc Pro B60") && text.ends_with(" vllm"), "{text}");
+    assert!(text.contains("SGLang") && text.contains("Arc Pro B60") && text.ends_with(" vLLM"), "{text}");
     let said = |gpu, engine, tp| {
         let (setup, issues) = checked(on(gpu, engine, tp));
         assert!(setup.is_some(), "{gpu}: {issues:?}");

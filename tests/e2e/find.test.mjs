@@ -88,7 +88,7 @@ pageTest("the most load, a day, and prefill apart are asked for in the form", { 
   await page.locator("label[for=vary-most-yes]").click();
   await fragmentHolds(page, { f: "gpu~h100-sxm~tp~1~pp~1~engine~vllm~budget_gpus~2~most~yes" });
   await found(page);
-  assert.match(await plans(page).getByTestId("plans-most").textContent(), /^Th(is|ese) .* up to [\d.]+ requests\/s; at [\d.]+ a limit breaks/);
+  assert.match(await plans(page).getByTestId("plans-most").textContent(), /^Th(is|ese) .* up to [\d.]+ requests\/s; at [\d.]+ a limit is missed/);
   await page.locator("label[for=vary-most-yes]").click();
   await page.getByTestId("vary-day").fill(Array.from({ length: 24 }, (_, hour) => hour * 4).join(","));
   await page.getByTestId("vary-day").press("Enter");

@@ -21,7 +21,7 @@ pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Ve
     };
     let able = catalog.engines.engines.iter();
     let able = able.filter(|other| !matches!(other.support(model), Support::No | Support::UpTo(_)));
-    let able: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
+    let able: Vec<&str> = able.map(|engine| engine.name.as_str()).collect();
     let text = format!(
         "{} {} does not serve {}{before}: choose {}",
         engine.name,

@@ -171,8 +171,8 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues:
     if engine.kernels_on(gpu.arch).is_none() {
         let engines = catalog.engines.engines.iter();
         let able = engines.filter(|engine| engine.kernels_on(gpu.arch).is_some());
-        let ids: Vec<&str> = able.map(|engine| engine.id.as_str()).collect();
-        let text = format!("{name} has no known kernels for {}; choose {}", gpu.name, ids.join(" or "));
+        let able: Vec<&str> = able.map(|engine| engine.name.as_str()).collect();
+        let text = format!("{name} has no known kernels for {}; choose {}", gpu.name, able.join(" or "));
         issues.push(Issue::error(Field::Engine, text));
     }
     let host = &engine.host;

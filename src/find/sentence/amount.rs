@@ -5,7 +5,7 @@ use super::limits::{limit, limited, set_limit};
 use super::words::TOKENS;
 use super::{AmountUnit, BREAK, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
-use crate::config::{Field, Load, Shape, Workload};
+use crate::config::{Field, Load, Shape, Workload, excerpt};
 use crate::find::capacity::SIZES;
 use crate::find::layouts::ALL;
 use crate::units::significant;
@@ -67,11 +67,6 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         .or_else(|| hardware::read(word, words, parsed))
 }
 
-/// Whether this is the most to use.
-pub fn is_budget(field: Field) -> bool {
-    matches!(field, Field::BudgetGpus | Field::BudgetDollars)
-}
-
 /// `each 10 requests/hour` after `300 users`.
 fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if word != EACH {
@@ -84,6 +79,15 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
         AmountUnit::TokenRate => set(number, AmountUnit::Speed, parsed),
         _ => None,
     }
+}
+
+/// Why `each` is refused after what is no number of clients: `1000 daily users each`.
+pub fn wanted_each(counted: Option<String>) -> String {
+    let counted = counted.map_or_else(String::new, |phrase| format!(", not `{}`", excerpt(&phrase)));
+    format!(
+        "`each` must follow a number of clients or their rate{counted}: write for example `300 users each 10 \
+         requests/hour`, or the total rate, `3,000 requests/hour`"
+    )
 }
 
 /// The rate of all clients if each sends this many requests per second.

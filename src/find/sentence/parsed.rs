@@ -1,6 +1,7 @@
 //! What a sentence states, and how it replaces the previous request.
 
 use super::kept;
+use super::limits::WITHIN;
 use super::workload::Kind;
 use crate::config::link::{Find, Link, exclude};
 use crate::config::{Field, Issue, Load, Slos, excerpt};
@@ -22,6 +23,8 @@ const ONCE: [Field; 14] = [
     Field::Turns,
     Field::ThinkTime,
 ];
+
+const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
 
 /// Choices made for one model do not carry over to another.
 const OF_MODEL: [Field; 4] = [Field::Weights, Field::Kv, Field::Drafted, Field::Accepted];
@@ -49,6 +52,18 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
+    /// Takes over a phrase that begins with `word` and sets `field`. `is_least`: `at least` stands before it.
+    pub fn accept(&mut self, field: Field, word: &str, phrase: String, is_least: bool) {
+        if is_least && BUDGETS.contains(&field) {
+            let text = format!("`{}` is the most to use: write for example `up to 8 GPUs`", excerpt(&phrase));
+            self.refused.push(text);
+        }
+        if field == Field::SloE2e && WITHIN.contains(&word) {
+            self.deadline = Some(phrase.clone());
+        }
+        self.state(field, phrase);
+    }
+
     /// Warns if something else was stated before.
     pub fn state(&mut self, field: Field, phrase: String) {
         let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
@@ -102,7 +117,6 @@ impl Parsed {
 
     /// Replaces the previous request by what is stated, kind by kind: hardware, formats, limits, budgets.
     pub fn finish(mut self) -> (Link, Vec<Issue>) {
-        const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
         let mut find = self.link.find.take().unwrap_or_default();
         let mut gone = Vec::new();
         if self.is_new_model {

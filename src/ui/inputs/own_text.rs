@@ -84,6 +84,10 @@ pub fn OwnText(own: &'static TextInput) -> impl IntoView {
     let found = move || {
         let mut texts = state.texts.get();
         texts.retain(|issue| issue.field == own.field);
+        if own.field == Field::Measured {
+            // What became of the runs.
+            texts.extend(state.issues_of(Field::Runs));
+        }
         texts
     };
     let (id, issues, file) = (own.id, format!("{}-issues", own.id), format!("{}-file", own.id));
