@@ -145,7 +145,8 @@ impl Parsed {
             gone.extend([Field::Most, Field::Day]);
         }
         gone.into_iter().for_each(|field| find.set(field, ""));
-        let of_shape = |field| matches!(field, Field::Isl | Field::Osl) && self.has(&[Field::Shape]);
+        let of_lengths = |field| matches!(field, Field::Isl | Field::Osl | Field::CachedShare);
+        let of_shape = |field| of_lengths(field) && self.has(&[Field::Shape]);
         let is_stated = |field| self.has(&[field]) || self.find.get(field).is_some() || of_shape(field);
         self.issues.extend(kept::note(&self.link, &find, is_stated));
         find.put(self.find);

@@ -76,7 +76,7 @@ const ONES: [&str; 21] = [
 ];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// `8 x H100` for `8xH100`, `2k in 500 out` for `2k/500`, and `qwen3-32b` for `qwen3:32b`.
+/// `8 x H100` for `8xH100`, `2k in 500 out` for `2k/500`, `qwen3-32b` for `qwen3:32b`, and `1M` for `1 million`.
 pub fn spaced(text: &str) -> String {
     static COUNTED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)(^|[\s,(])(\d+)[x×]\s*([a-z])").ok());
@@ -89,7 +89,8 @@ pub fn spaced(text: &str) -> String {
     let (Some(counted), Some(tagged), Some(lengths)) = (&*COUNTED, &*TAGGED, &*LENGTHS) else {
         return text.to_owned();
     };
-    let text = counted.replace_all(text, "${1}${2} x ${3}");
+    let text = text.replace(" million", "M").replace(" thousand", "k");
+    let text = counted.replace_all(&text, "${1}${2} x ${3}");
     let text = tagged.replace_all(&text, "${1}-${2}");
     let with_lengths = |found: &Captures<'_>| {
         let next = found[4].trim().to_lowercase();

@@ -156,6 +156,7 @@ fn loads_lengths_and_budgets_are_read_as_people_write_them() {
         ("qwen3-32b to 300 users?", "v=1&m=qwen3-32b&c=300&f=all"),
         ("99% of requests TTFT 800 ms, 5 rps", "v=1&r=5&st=800&so=0.99&f=all"),
         ("twenty requests per second", "v=1&r=20&f=all"),
+        ("1 million requests per day", "v=1&r=11.5741&f=all"),
         ("1M requests per day", "v=1&r=11.5741&f=all"),
         ("5000 prompts offline", "v=1&on=5000&f=all"),
         ("burst of 300 requests", "v=1&bn=300&f=all"),
