@@ -242,6 +242,16 @@ pageTest("lengths without arrivals become a histogram in the link, until one len
   await fragmentHolds(page, { hl: undefined, isl: "325", osl: "40" });
 });
 
+pageTest("a job says how long it takes and what that costs", {}, async ({ page, open }) => {
+  await open("v=1&m=qwen3-8b&on=200");
+  await settled(page);
+  await page.getByTestId("job").waitFor();
+  assert.match(await page.locator("[data-spread=job]").textContent(), /^\$[\d.]+ in all$/);
+  await choose(page, "load-concurrency");
+  await settled(page);
+  assert.equal(await page.getByTestId("job").count(), 0);
+});
+
 pageTest("bursts are asked for with a rate, and simulated", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-8b&r=4");
   await settled(page);

@@ -106,36 +106,7 @@ fn by_all(each: f64, parsed: &mut Parsed) -> Option<Field> {
 /// A number with its unit, or after `$` or a name of lengths.
 fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
-        let unit = match word {
-            _ if PROMPTS.contains(&word) => AmountUnit::Prompt,
-            _ if ANSWERS.contains(&word) => AmountUnit::Output,
-            _ => AmountUnit::of(word).filter(|unit| {
-                matches!(unit, AmountUnit::Dollars | AmountUnit::Prompt | AmountUnit::Output)
-            })?,
-        };
-        // `ISL=2048`.
-        if !words.next_if(&["of"]) {
-            words.next_if(&[BREAK]);
-        }
-        let number = words.number()?;
-        // `in 8 GPUs` is no length.
-        let counted = |next: &str| match AmountUnit::of(next) {
-            Some(unit) => !matches!(unit, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars),
-            None => !hardware::wishes(next).is_empty() || ["x", "×"].contains(&next),
-        };
-        let follows = words.peek().is_some_and(counted);
-        // `input 8k / output 1k` goes on with another length.
-        let goes_on = words.peek().and_then(AmountUnit::of);
-        if follows
-            && !matches!(goes_on, Some(AmountUnit::Prompt | AmountUnit::Output))
-            && unit != AmountUnit::Dollars
-        {
-            return None;
-        }
-        match unit {
-            AmountUnit::Dollars => drop(words.next_if(&["/h", "/hr", "/hour"])),
-            _ => length(words)?,
-        }
+        let (number, unit) = after_name(word, words)?;
         return set(number, unit, parsed);
     };
     if words.next_if(&["x", "×"]) {
@@ -180,6 +151,36 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         _ => {}
     }
     set(number, unit, parsed)
+}
+
+/// The number after `$` or a name of lengths: `ISL=2048`, `prompts of 3k tokens`, but not `in 8 GPUs`.
+fn after_name(word: &str, words: &mut Words) -> Option<(f64, AmountUnit)> {
+    let unit = match word {
+        _ if PROMPTS.contains(&word) => AmountUnit::Prompt,
+        _ if ANSWERS.contains(&word) => AmountUnit::Output,
+        _ => AmountUnit::of(word)?,
+    };
+    if unit == AmountUnit::Dollars {
+        let number = words.number()?;
+        words.next_if(&["/h", "/hr", "/hour"]);
+        return Some((number, unit));
+    }
+    if !matches!(unit, AmountUnit::Prompt | AmountUnit::Output) {
+        return None;
+    }
+    let is_apart = !words.next_if(&["of"]) && words.next_if(&[BREAK]);
+    let number = words.number()?;
+    let is_counted = words.peek().is_some_and(|next| match AmountUnit::of(next) {
+        // `in 2048 out 512`.
+        Some(AmountUnit::Prompt | AmountUnit::Output) => is_apart,
+        Some(other) => !matches!(other, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars),
+        None => !hardware::wishes(next).is_empty() || ["x", "×"].contains(&next),
+    });
+    if is_counted {
+        return None;
+    }
+    length(words)?;
+    Some((number, unit))
 }
 
 /// `tokens` after a length; `None` before `tokens/s`, which makes the number a rate.

@@ -60,6 +60,12 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
+fn a_length_follows_its_name_or_comes_before_it() {
+    assert_eq!(parsed("5 rps, in 2048 out 300").0, "v=1&isl=2048&osl=300&r=5&f=all");
+    assert_eq!(parsed("5 rps, long prompts, 300 out").0, "v=1&osl=300&r=5&f=all");
+}
+
+#[test]
 fn unknown_words_are_reported() {
     let (_, issues) = parsed("20 rps, cheap and quiet, nice please");
     assert!(issues[0].text.contains("`cheap`, `quiet`, `nice please`"), "{issues:?}");

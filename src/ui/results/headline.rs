@@ -70,9 +70,22 @@ fn VerdictView() -> impl IntoView {
 
 #[component]
 pub fn RatesView() -> impl IntoView {
+    let state = State::get();
+    let is_job = Memo::new(move |_| state.reading("job").is_some());
+    let job = move || {
+        is_job.get().then(|| {
+            view! {
+                <Gauge
+                    id="job" name="Job takes" spread=true
+                    help="From the first prompt to the last answer; and what all GPUs cost meanwhile"
+                />
+            }
+        })
+    };
     view! {
         <section class="panel rates" aria-label="Rates and queue">
             <dl class="gauges minor">
+                {job}
                 <Gauge id="e2e" name="E2E" spread=true help="Request arrival to last output token, mean" />
                 <Gauge id="per-gpu" name="Output per GPU" help="Output tokens per second and GPU" />
                 <Gauge id="per-user" name="Output per user" spread=true help="1 / TPOT" />

@@ -4,6 +4,7 @@ use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
 use crate::chart::{Chart, Roofline, not_shown, summary};
 use crate::config::{Field, Measured, Metric, Setup};
+use crate::find::RankedBy;
 use crate::serving::Report;
 use crate::serving::measured::{Deviation, deviations, print};
 use crate::serving::report::{Basis, Headline};
@@ -92,6 +93,9 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         cost(headline, output).or_else(|| setup.price.is_none().then(no_price)),
         headline.power.map(watts),
         headline.power.map(|power| energy(power, setup)),
+        metrics
+            .filter(|_| RankedBy::of(&setup.workload).is_of_job())
+            .map(|metrics| job(metrics.duration, setup)),
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
     ];
@@ -115,6 +119,15 @@ fn cost(headline: &Headline, output: Option<Band>) -> Option<Reading> {
         spread: lasting(headline),
         ..reading("cost", dollars.0, dollars.print())
     })
+}
+
+/// How long a job takes, and what all GPUs cost meanwhile.
+fn job(seconds: f64, setup: &Setup) -> Reading {
+    let cost = setup.dollars_per_hour().map(|hourly| Dollars(hourly / 3600.0 * seconds).print());
+    Reading {
+        spread: cost.map_or_else(String::new, |cost| format!("{cost} in all")),
+        ..reading("job", seconds, Seconds(seconds).print())
+    }
 }
 
 fn watts(power: Power) -> Reading {
