@@ -128,7 +128,7 @@ impl<'de> Deserializer<'de> for Record<'de> {
                 let read = visitor.visit_seq(&mut list)?;
                 match list.0.len() {
                     0 => Ok(read),
-                    more => Err(Fault::custom(format_args!("{more} elements too many"))),
+                    _ => Err(Fault::custom(format_args!("{} elements are too many", all.len()))),
                 }
             }
             other => Err(Fault::unlike(other, &visitor)),
@@ -303,7 +303,7 @@ mod tests {
         let fault = from_json::<Vec<Issue>>(r#"[{"field":"isl","severity":"note","text":1}]"#).unwrap_err();
         assert_eq!(fault.to_string(), "text: invalid type: integer `1`, expected a string");
         let of = |text: &str| from_json::<[u32; 2]>(text).unwrap_err().to_string();
-        assert_eq!(of("[1, 2, 3]"), "1 elements too many");
+        assert_eq!(of("[1, 2, 3]"), "3 elements are too many");
         assert!(of("[1]").contains("invalid length"));
     }
 }

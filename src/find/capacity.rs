@@ -146,7 +146,7 @@ impl Question {
             && is_endless(stated)
         {
             let text =
-                "any number of them is served in the end: give the limits that must hold, such as `slo_tpot`";
+                "state a limit on TTFT, TPOT or E2E: without one, any number of them is served in the end";
             issues.push(Issue::error(*size, text));
             return (None, question, issues);
         }

@@ -129,10 +129,13 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
         let Some(word) = words.next() else { break };
         let before = (parsed.link.clone(), parsed.slos, parsed.find.clone(), parsed.kind.clone());
         let known = amount::read(&word, words, parsed).filter(|_| !words.is_within_word());
-        // `kv 80%` is no share of the requests.
-        let is_of_lost = lost.last().is_some_and(|(_, to)| *to == from);
-        if let Some(field) = known.filter(|field| !(*field == Field::SloShare && is_of_lost)) {
-            parsed.accept(field, &word, words.phrase(from, words.at), words.follows_least(from));
+        // `memory share of 90%` is no share of the requests.
+        let is_of_lost = |phrase: &str| {
+            !phrase.contains("request") && lost.last().is_some_and(|(_, to)| words.is_joined(*to, from))
+        };
+        let phrase = words.phrase(from, words.at.min(words.len()));
+        if let Some(field) = known.filter(|field| !(*field == Field::SloShare && is_of_lost(&phrase))) {
+            parsed.accept(field, &word, phrase, words.follows_least(from));
             continue;
         }
         // What a part of it was taken for.

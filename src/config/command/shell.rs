@@ -10,9 +10,6 @@ pub fn spaced(line: &str) -> String {
     let mut rest = line;
     while let Some(letter) = rest.chars().next() {
         let after = &rest[letter.len_utf8()..];
-        let word = all.rsplit(char::is_whitespace).next().unwrap_or_default();
-        // `log>file`, but `<model>`.
-        let may_redirect = word.is_empty() || letter == '>' && !word.contains('<');
         if letter == '\\' && quote != Some('\'') {
             let next = after.chars().next().map_or(0, char::len_utf8);
             all += &rest[..letter.len_utf8() + next];
@@ -27,7 +24,7 @@ pub fn spaced(line: &str) -> String {
         if quote.is_some() || matches!(letter, '\'' | '"') {
             all.push(letter);
             rest = after;
-        } else if let Some(end) = redirection(rest).filter(|_| may_redirect) {
+        } else if let Some(end) = redirection(rest).filter(|_| may_redirect(&all, letter)) {
             all.push(' ');
             rest = &rest[end..];
         } else if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
@@ -43,18 +40,40 @@ pub fn spaced(line: &str) -> String {
     all
 }
 
-/// The length of a redirection at the start, with its file. `<model>` is a placeholder.
+/// Whether a redirection may follow `before`: `log>file`, but `<model>` is a placeholder.
+fn may_redirect(before: &str, letter: char) -> bool {
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    word.is_empty() || letter == '>' && !word.contains('<')
+}
+
+/// The length of a redirection at the start, with its file; `None` if there is none, or its file's quotation mark is not closed.
 fn redirection(text: &str) -> Option<usize> {
-    let operator = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '&');
-    let file = operator.trim_start_matches(['>', '<']);
+    let operator = text.strip_prefix(|letter: char| letter.is_ascii_digit() || letter == '&').unwrap_or(text);
     let begins = operator.starts_with('>') || operator.starts_with("<<") || operator.starts_with("< ");
-    if !begins || text.len() - operator.len() > 1 {
-        return None;
-    }
+    let file = begins.then(|| operator.trim_start_matches(['>', '<']))?;
     let file = file.strip_prefix('&').unwrap_or(file).trim_start();
-    let ends = |letter: char| letter.is_whitespace() || matches!(letter, ';' | '|' | '&');
-    let end = file.find(ends).unwrap_or(file.len());
-    Some(text.len() - file.len() + end)
+    Some(text.len() - file.len() + word_length(file)?)
+}
+
+/// The length of the word at the start, in which `(` may hold a command; `None` if a quotation mark is not closed.
+fn word_length(text: &str) -> Option<usize> {
+    let (mut quote, mut depth) = (None, 0_u32);
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match (quote, letter) {
+            (Some('"') | None, '\\') => drop(letters.next()),
+            (Some(open), _) if open == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, '(') => depth += 1,
+            (None, ')') => depth = depth.saturating_sub(1),
+            (None, _) if depth > 0 => {}
+            (None, ';' | '|' | '&') => return Some(at),
+            (None, _) if letter.is_whitespace() => return Some(at),
+            _ => {}
+        }
+    }
+    quote.is_none().then_some(text.len())
 }
 
 #[cfg(test)]
@@ -74,6 +93,9 @@ mod tests {
             ("serve '>a;b' \"c;&d\" e\\;f", "serve '>a;b' \"c;&d\" e\\;f"),
             ("serve --model <model> -tp 2", "serve --model <model> -tp 2"),
             ("cat > file <<EOF", "cat"),
+            ("serve > \"my log.txt\" 2>&1 -tp 2", "serve -tp 2"),
+            ("serve > s_$(date +%s).log > >(tee log) > my\\ log -tp 2", "serve -tp 2"),
+            ("serve > 'open", "serve > 'open"),
             ("serve é;b", "serve é ; b"),
         ] {
             assert_eq!(words(line), wanted, "{line}");

@@ -3,7 +3,7 @@
 use super::hardware::{self, owned};
 use super::limits::{limit, limited, set_limit};
 use super::words::TOKENS;
-use super::{AmountUnit, BREAK, Parsed, Words, is_load, workload};
+use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
 use crate::find::capacity::SIZES;
@@ -45,8 +45,18 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         if let Some(kind) = kind {
             // `max rate 20 rps` states the load.
             let from = words.at;
-            let is_stated = words.number().is_some() && words.peek().is_some_and(is_load);
-            words.at = from;
+            while words.next_if(&["of", "is", BREAK]) {}
+            let at = words.at;
+            let number = words.number();
+            let next = words.peek();
+            let is_stated = number.is_some() && next.is_some_and(is_load);
+            let ends = next.is_none_or(|next| next == BREAK || FILLERS.contains(&next));
+            if let Some(number) = number.filter(|_| ends && kind != Field::Rate && !is_stated) {
+                // `max users 300`.
+                parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+                return Some(Field::Load);
+            }
+            words.at = if is_stated { at } else { from };
             if is_stated {
                 let number = words.next()?;
                 return amount(&number, words, parsed);
@@ -134,6 +144,9 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         AmountUnit::Percent => {
             if words.next_if(&CACHED) {
                 words.next_if(&CACHED);
+                if number > 100.0 {
+                    return None;
+                }
                 parsed.link.scenario.workload.cached_share = number / 100.0;
                 return Some(Field::CachedShare);
             }

@@ -32,6 +32,8 @@ pub fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field
 /// The milliseconds of `within 8 hours`, but not of `within 200 ms TTFT`.
 fn deadline(words: &mut Words) -> Option<f64> {
     let from = words.at;
+    // `in under 2 hours`.
+    words.skip();
     let number = words.number();
     let unit = words.next_as(AmountUnit::of);
     let end = words.at;

@@ -263,6 +263,7 @@ mod tests {
             assert_eq!(link, "v=1&isl=2000&osl=1024&pc=0.5&r=20&f=all");
             assert!(issues.iter().any(|issue| issue.text.contains("2000 tokens in")), "{issues:?}");
         }
+        assert!(of("agents, 20 rps, 90% cached").0.contains("pc=0.9"));
         let (link, issues) = of("agents, 20 rps");
         assert!(link.contains("pc=0.59") && issues.len() == 1, "{issues:?}");
         assert!(of("20 rps, chat and code").1.iter().any(|issue| issue.text.contains("`chat`")));

@@ -7,7 +7,7 @@ use crate::config::link::{Find, Link, exclude};
 use crate::config::{Field, Issue, Load, Slos, excerpt};
 
 /// Fields that one text may set only once.
-const ONCE: [Field; 14] = [
+const ONCE: [Field; 15] = [
     Field::Model,
     Field::Load,
     Field::SloTtft,
@@ -20,6 +20,7 @@ const ONCE: [Field; 14] = [
     Field::Isl,
     Field::Osl,
     Field::Shape,
+    Field::CachedShare,
     Field::Turns,
     Field::ThinkTime,
 ];
@@ -55,7 +56,10 @@ impl Parsed {
     /// Takes over a phrase that begins with `word` and sets `field`. `is_least`: `at least` stands before it.
     pub fn accept(&mut self, field: Field, word: &str, phrase: String, is_least: bool) {
         if is_least && BUDGETS.contains(&field) {
-            let text = format!("`{}` is the most to use: write for example `up to 8 GPUs`", excerpt(&phrase));
+            let text = format!(
+                "`{}` is the most to use: write for example `up to 8 GPUs` or `under $40/h`",
+                excerpt(&phrase)
+            );
             self.refused.push(text);
         }
         if field == Field::SloE2e && WITHIN.contains(&word) {

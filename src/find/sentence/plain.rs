@@ -83,13 +83,23 @@ pub fn spaced(text: &str) -> String {
     static TAGGED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)([a-z][\w.-]*):(\d+(?:\.\d+)?b)\b").ok());
     static LENGTHS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(^|[\s,(])(\d{3,}|\d+(?:\.\d+)?k)/(\d{3,}|\d+(?:\.\d+)?k)(\s+[^\s,]+|[\s,.;)]|$)")
+        Regex::new(r"(?i)(^|[\s,(])(\d{3,}|\d+(?:\.\d+)?k)/(\d{2,}|\d+(?:\.\d+)?k)(\s+[^\s,]+|[\s,.;)]|$)")
             .ok()
     });
-    let (Some(counted), Some(tagged), Some(lengths)) = (&*COUNTED, &*TAGGED, &*LENGTHS) else {
+    static SCALED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)\b(\d+(?:\.\d+)?|a|one)\s+(million|thousand)s?\b").ok());
+    let (Some(counted), Some(tagged), Some(lengths), Some(scaled)) =
+        (&*COUNTED, &*TAGGED, &*LENGTHS, &*SCALED)
+    else {
         return text.to_owned();
     };
-    let text = text.replace(" million", "M").replace(" thousand", "k");
+    let scaled_by = |found: &Captures<'_>| {
+        let number =
+            if found[1].starts_with(|letter: char| letter.is_ascii_digit()) { &found[1] } else { "1" };
+        let unit = if found[2].eq_ignore_ascii_case("million") { "M" } else { "k" };
+        format!("{number}{unit}")
+    };
+    let text = scaled.replace_all(text, scaled_by);
     let text = counted.replace_all(&text, "${1}${2} x ${3}");
     let text = tagged.replace_all(&text, "${1}-${2}");
     let with_lengths = |found: &Captures<'_>| {

@@ -1,5 +1,7 @@
 //! The words of a text: numbers with their units, and the phrases that contain them.
 
+use super::left_out::is_not;
+use super::limits::{WITHIN, limited};
 use super::{BREAK, FILLERS};
 use crate::config::link::{pointed, real, ungrouped};
 use crate::config::{Field, Issue, excerpt};
@@ -81,6 +83,11 @@ impl AmountUnit {
     }
 }
 
+/// Whether a time follows this word.
+fn is_of_time(word: &str) -> bool {
+    limited(word).is_some() || WITHIN.contains(&word) || word == "time"
+}
+
 /// A word, or a part of one: `30ms` is a number and its unit.
 #[derive(Debug)]
 struct Part {
@@ -101,10 +108,17 @@ impl Words {
     pub fn of(text: &str) -> Self {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let next = |at: usize| words.get(at + 1).and_then(|next| AmountUnit::of(&next.to_lowercase()));
+        let is_time = |at: usize| {
+            let before = words[..at].iter().rev().map(|word| word.to_lowercase());
+            let word = before
+                .into_iter()
+                .find(|word| word != BREAK && (is_of_time(word) || !FILLERS.contains(&&**word)));
+            word.is_some_and(|word| is_of_time(&word))
+        };
         let parts = words.iter().enumerate().flat_map(|(at, word)| {
             // `1m requests`, but `E2E 5m`.
-            let counts =
-                word.ends_with('M') || next(at).is_some_and(|unit| !matches!(unit, AmountUnit::Time(_)));
+            let is_unit = next(at).is_some_and(|unit| !matches!(unit, AmountUnit::Time(_)));
+            let counts = word.ends_with('M') || is_unit || !is_time(at);
             parts(&word.to_lowercase(), counts).into_iter().map(move |text| Part { text, word: at })
         });
         Self { parts: parts.collect(), words: words.clone(), at: 0 }
@@ -113,6 +127,10 @@ impl Words {
     pub fn next(&mut self) -> Option<String> {
         self.at += 1;
         self.parts.get(self.at - 1).map(|part| part.text.clone())
+    }
+
+    pub fn len(&self) -> usize {
+        self.parts.len()
     }
 
     pub fn peek(&self) -> Option<&str> {
@@ -161,10 +179,15 @@ impl Words {
 
     /// Whether the words before this part make its number a lower bound: `at least`, `more than`.
     pub fn follows_least(&self, at: usize) -> bool {
-        const LEAST: [&str; 6] = ["least", "more", "over", "min", "minimum", "above"];
-        let is_filler = |part: &&Part| FILLERS.contains(&&*part.text);
-        let before = self.parts[..at].iter().rev().find(|part| !is_filler(part));
-        before.is_some_and(|part| LEAST.contains(&&*part.text))
+        const LEAST: [&str; 4] = ["least", "more", "minimum", "above"];
+        let mut before = self.parts[..at].iter().rev().map(|part| &*part.text);
+        let word = before.find(|word| !["a", "of", "than", "the"].contains(word));
+        word.is_some_and(|word| LEAST.contains(&word)) && !before.next().is_some_and(is_not)
+    }
+
+    /// Whether nothing but fillers stands between two parts.
+    pub fn is_joined(&self, to: usize, from: usize) -> bool {
+        to <= from && self.parts[to..from].iter().all(|part| FILLERS.contains(&&*part.text))
     }
 
     /// Whether a part of the last word is left.

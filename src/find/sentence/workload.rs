@@ -30,12 +30,15 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
 /// Applies it once everything is read: lengths that the text states itself count.
 pub fn apply(parsed: &mut Parsed) {
     let Some((word, (isl, osl, cached))) = parsed.kind.take() else { return };
-    let [has_isl, has_osl] = [Field::Isl, Field::Osl].map(|field| parsed.has(&[field]));
+    let [has_isl, has_osl, has_share] =
+        [Field::Isl, Field::Osl, Field::CachedShare].map(|field| parsed.has(&[field]));
     let workload = &mut parsed.link.scenario.workload;
     workload.leave_histogram();
     workload.shape = None;
     if !has_isl {
         workload.set_mean_prompt(Some(f64::from(isl)));
+    }
+    if !has_isl && !has_share {
         workload.cached_share = cached;
     }
     if !has_osl {

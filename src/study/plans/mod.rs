@@ -90,7 +90,8 @@ impl Plans {
         let known: &[Day] = if self.done { &survey.capacity.days } else { &[] };
         blocks.push(lead(&answer, survey.is_of_day().then_some(known)).called("plans-lead"));
         blocks.extend(days);
-        blocks.extend(narrower(&answer));
+        let is_open = self.link.find.as_ref().is_none_or(|find| find.get(Field::Weights).is_none());
+        blocks.extend(narrower(&answer).filter(|_| is_open));
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let (shown, costly): (Vec<&DeploymentPlan>, Vec<&DeploymentPlan>) = match &answer.nearest {
             Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),

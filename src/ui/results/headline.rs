@@ -43,7 +43,7 @@ pub fn HeadlineView() -> impl IntoView {
                     help="Output tokens per second, whole system, over the run with its start and end; goodput: requests per second that meet all limits"
                 />
                 <Gauge
-                    id="cost" name="Cost per M output" plain="$ per M tokens" spread=true
+                    id="cost" name="Cost per M output" plain="$ per M output" spread=true
                     help="Dollars per million output tokens, at the price per GPU-hour and this load"
                 />
             </dl>

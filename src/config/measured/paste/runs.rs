@@ -105,7 +105,7 @@ fn split(text: &str) -> Vec<ParsedReport> {
 }
 
 /// Column names in sweeps, and their names in reports. (`Concurrency` in a report is the reached one.)
-const COLUMNS: [(&str, &str); 11] = [
+const COLUMNS: [(&str, &str); 12] = [
     ("concurrency", "max concurrency"),
     ("conc", "max concurrency"),
     ("clients", "max concurrency"),
@@ -116,6 +116,7 @@ const COLUMNS: [(&str, &str); 11] = [
     ("output_len", "output sequence length"),
     ("input", "input sequence length"),
     ("prompt_tokens", "input sequence length"),
+    ("completion_tokens", "output sequence length"),
     ("throughput", "output throughput (tok/s)"),
 ];
 
@@ -123,7 +124,12 @@ const COLUMNS: [(&str, &str); 11] = [
 fn of_csv(text: &str) -> Option<Vec<ParsedReport>> {
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let has_input = reader.headers().ok()?.iter().any(|name| name.eq_ignore_ascii_case("input"));
     let meant = |name: &str| {
+        // Beside `input` it is a length.
+        if has_input && name.eq_ignore_ascii_case("output") {
+            return "output sequence length".to_owned();
+        }
         let known = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
         known.map_or(name, |(_, meant)| meant).to_owned()
     };
@@ -180,6 +186,8 @@ mod tests {
         let log = "[INFO] done\n[TRT-LLM] [I] Mean TPOT (ms): 16.5\nMean TPOT (ms): 16.5";
         assert_eq!(read(log).0, ["v=1&me=tpot-16.5"]);
         let columns = "concurrency,input_len,output_len,mean_tpot_ms\n8,2000,100,16.5\n";
+        assert_eq!(read(columns).0, ["v=1&isl=2000&osl=100&c=8&me=tpot-16.5"]);
+        let columns = "concurrency,input,output,mean_tpot_ms\n8,2000,100,16.5\n";
         assert_eq!(read(columns).0, ["v=1&isl=2000&osl=100&c=8&me=tpot-16.5"]);
     }
 
