@@ -77,7 +77,7 @@ impl Search {
     pub fn answer(&self) -> Answer {
         let within = self.is_within_fleet();
         let mut shown: Vec<&Found> = self.shown().into_iter().map(|index| &*self.found[index].0).collect();
-        // Chances are known at last: of equal costs, the surest first.
+        // Chances are known only at the end: at equal cost, the surest plan comes first.
         shown.order_by(|one, other| one.order_by_cost(other).then(other.tenths().cmp(&one.tenths())));
         let plan = |(index, found): (usize, &&Found)| {
             let drawback = shown.first().filter(|_| index > 0).map(|first| words::drawback(found, first));

@@ -183,7 +183,7 @@ impl Found {
         self.bands.as_ref().and_then(|bands| bands.keep(&self.run))
     }
 
-    /// The same in tenths: less of a difference decides nothing.
+    /// The same in tenths: a smaller difference should decide nothing.
     pub fn tenths(&self) -> Option<u32> {
         self.chance_within_limits().map(|chance| (chance * 10.0).round() as u32)
     }

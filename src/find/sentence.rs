@@ -129,16 +129,18 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
         let Some(word) = words.next() else { break };
         let before = (parsed.link.clone(), parsed.slos, parsed.find.clone(), parsed.kind.clone());
         let known = amount::read(&word, words, parsed).filter(|_| !words.is_within_word());
+        let known = known.map(|field| (field, words.phrase(from, words.at)));
         // `memory share of 90%` is no share of the requests.
         let is_of_lost = |phrase: &str| {
             !phrase.contains("request") && lost.last().is_some_and(|(_, to)| words.is_joined(*to, from))
         };
-        let phrase = words.phrase(from, words.at.min(words.len()));
-        if let Some(field) = known.filter(|field| !(*field == Field::SloShare && is_of_lost(&phrase))) {
+        if let Some((field, phrase)) =
+            known.filter(|(field, phrase)| *field != Field::SloShare || !is_of_lost(phrase))
+        {
             parsed.accept(field, &word, phrase, words.follows_least(from));
             continue;
         }
-        // What a part of it was taken for.
+        // A rejected phrase sets nothing.
         (parsed.link, parsed.slos, parsed.find, parsed.kind) = before;
         words.at = from + 1;
         if parsed.left_out_to == Some(from) {

@@ -97,11 +97,11 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut all: Vec<Vec<String>> = Vec::new();
     let (mut pending, mut variables) = (String::new(), Variables::default());
     for line in text.lines() {
-        let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
-        pending += line;
         if pending.len() > LONGEST {
             break;
         }
+        let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
+        pending += line;
         // A quotation may continue on the next line.
         match split(&pending) {
             Some(words) => {

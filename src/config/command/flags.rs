@@ -25,7 +25,7 @@ impl Flag {
             [('k', 1e3), ('m', 1e6), ('g', 1e9), ('K', 1024.0), ('M', 1_048_576.0), ('G', 1_073_741_824.0)];
         let text = self.value.as_deref()?;
         match UNITS.iter().find_map(|(unit, times)| Some((text.strip_suffix(*unit)?, times))) {
-            // In floating point 32.7 × 1000 is no whole number.
+            // In floating point, 32.7 × 1000 is not whole.
             Some((number, times)) => number.parse::<f64>().ok().map(|number| significant(number * times, 12)),
             None => self.number(),
         }

@@ -30,44 +30,10 @@ const DIGITS: i32 = 6;
 
 /// Reads the phrase that begins with `word`. Returns what it sets; `None` if it is not understood.
 pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
-    if LARGEST.contains(&word) {
-        let kind = match words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned())).as_deref() {
-            None => None,
-            Some("users" | "clients" | "concurrency") => Some(Field::Concurrency),
-            Some("sessions") => Some(Field::Sessions),
-            // A job has a size of its own, and any number of clients is served in the end.
-            Some(_) => {
-                let size = parsed.link.scenario.workload.load.size();
-                let is_stated = size != Field::Concurrency || parsed.has(&[Field::Load]);
-                Some(if is_stated && SIZES.contains(&size) { size } else { Field::Rate })
-            }
-        };
-        if let Some(kind) = kind {
-            // `max rate 20 rps` states the load.
-            let from = words.at;
-            while words.next_if(&["of", "is", BREAK]) {}
-            let at = words.at;
-            let number = words.number();
-            let next = words.peek();
-            let is_stated = number.is_some() && next.is_some_and(is_load);
-            let ends = next.is_none_or(|next| next == BREAK || FILLERS.contains(&next));
-            if let Some(number) = number.filter(|_| ends && kind != Field::Rate && !is_stated) {
-                // `max users 300`.
-                parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
-                return Some(Field::Load);
-            }
-            words.at = if is_stated { at } else { from };
-            if is_stated {
-                let number = words.next()?;
-                return amount(&number, words, parsed);
-            }
-            let load = &mut parsed.link.scenario.workload.load;
-            if load.size() != kind {
-                *load = Load::of(kind, Workload::default().load.amount());
-            }
-            parsed.find.set(Field::Most, "yes");
-            return Some(Field::Most);
-        }
+    if LARGEST.contains(&word)
+        && let Some(field) = most(words, parsed)
+    {
+        return Some(field);
     }
     limit(word, words, parsed)
         .or_else(|| asks(word, words, parsed))
@@ -91,7 +57,7 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     }
 }
 
-/// Why `each` is refused after what is no number of clients: `1000 daily users each`.
+/// Why `each` is refused where no number of clients comes before it: `1000 daily users each`.
 pub fn wanted_each(counted: Option<String>) -> String {
     let counted = counted.map_or_else(String::new, |phrase| format!(", not `{}`", excerpt(&phrase)));
     format!(
@@ -164,6 +130,47 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         _ => {}
     }
     set(number, unit, parsed)
+}
+
+/// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.
+fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    let word = words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned()))?;
+    let size = parsed.link.scenario.workload.load.size();
+    // Clients that nobody named do not limit a load.
+    let is_chosen = size != Field::Concurrency || parsed.has(&[Field::Load]);
+    let kind = match word.as_str() {
+        "users" | "clients" | "concurrency" => Field::Concurrency,
+        "sessions" => Field::Sessions,
+        _ if is_chosen && SIZES.contains(&size) => size,
+        _ => Field::Rate,
+    };
+    let from = words.at;
+    while words.next_if(&["of", "is", BREAK]) {}
+    let at = words.at;
+    if let Some(number) = words.number() {
+        match words.peek() {
+            Some(next) if is_load(next) => {
+                words.at = at;
+                let number = words.next()?;
+                return amount(&number, words, parsed);
+            }
+            // `max users 300`.
+            next if kind != Field::Rate
+                && next.is_none_or(|next| next == BREAK || FILLERS.contains(&next)) =>
+            {
+                parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+                return Some(Field::Load);
+            }
+            _ => {}
+        }
+    }
+    words.at = from;
+    let load = &mut parsed.link.scenario.workload.load;
+    if load.size() != kind {
+        *load = Load::of(kind, Workload::default().load.amount());
+    }
+    parsed.find.set(Field::Most, "yes");
+    Some(Field::Most)
 }
 
 /// The number after `$` or a name of lengths: `ISL=2048`, `prompts of 3k tokens`, but not `in 8 GPUs`.

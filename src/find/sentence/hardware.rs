@@ -51,9 +51,8 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         add(Field::Kv, kv(word)?, parsed);
         return Some(Field::Kv);
     }
-    let mut types = gpus(&all);
     let all = of_memory(all, words);
-    types.retain(|id| all.contains(&(Field::Gpu, *id)));
+    let types = gpus(&all);
     // `H100 x8`.
     let counted = |word: &str| word.strip_prefix(['x', '×']).and_then(|number| real(number).ok());
     if !types.is_empty()

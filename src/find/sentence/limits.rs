@@ -3,7 +3,7 @@
 use super::{AmountUnit, Parsed, Words};
 use crate::config::Field;
 
-/// Words before the time that an answer or a whole job may take.
+/// Words before a deadline.
 pub const WITHIN: [&str; 2] = ["within", "in"];
 
 /// Reads the phrase that begins with `word`: `TTFT p95 1 s`, `p95`, `within 8 hours`.

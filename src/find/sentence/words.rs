@@ -129,10 +129,6 @@ impl Words {
         self.parts.get(self.at - 1).map(|part| part.text.clone())
     }
 
-    pub fn len(&self) -> usize {
-        self.parts.len()
-    }
-
     pub fn peek(&self) -> Option<&str> {
         self.parts.get(self.at).map(|part| part.text.as_str())
     }

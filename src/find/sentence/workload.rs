@@ -11,7 +11,7 @@ const KINDS: [&str; 5] = ["completion", "load", "traffic", "workload", "workload
 /// A kind of workload: tokens of a prompt and of an answer, and the share of prompts in the prefix cache.
 pub type Kind = (u32, u32, f64);
 
-/// The kind that a lower-case word names. A job is none: it needs its number of prompts, too.
+/// The kind that a lower-case word names. Jobs are left out: they also need a number of prompts.
 pub fn of(word: &str) -> Option<Kind> {
     let is_named =
         |id: &str, name: &str| id == word || name.to_lowercase().split(", ").any(|name| name == word);

@@ -8,7 +8,7 @@ use crate::units::{self, Dollars, Seconds};
 
 /// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
-/// Probabilities within this are about the same.
+/// Probabilities within this are about the same: a choice, not fitted.
 const AS_SURE: f64 = 0.05;
 
 /// Where the plans are for the peak of a day, `days` is what each costs over all of it, as far as it is known.
@@ -16,7 +16,7 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let best = match (&answer.nearest, answer.plans.first()) {
         (Some(nearest), _) => return Block::text(sentence(&nearest.text)),
         (None, Some(best)) => {
-            // As likely to meet the limits, and cheaper in the hours besides the peak.
+            // About as likely to meet the limits, and cheaper over the day.
             let of_day = days
                 .and_then(<[Day]>::first)
                 .and_then(|day| answer.plans.iter().find(|plan| plan.link == day.link));

@@ -86,7 +86,7 @@ impl Plans {
         let [most, days] = capacity(&survey.capacity, &answer, self.done);
         let mut blocks = vec![Block::text(&*self.heading).called("plans-load")];
         blocks.extend(most);
-        // Until all are known, the cheapest may be another.
+        // Until all days are known, another plan may be the cheapest.
         let known: &[Day] = if self.done { &survey.capacity.days } else { &[] };
         blocks.push(lead(&answer, survey.is_of_day().then_some(known)).called("plans-lead"));
         blocks.extend(days);
