@@ -41,7 +41,8 @@ impl ChartUnit {
         match self {
             Self::Count if value >= 1e6 => short(value / 1e6) + "M",
             Self::Count if value >= 1000.0 => short(value / 1000.0) + "k",
-            Self::Count | Self::Dollars => short(value),
+            Self::Count => short(value),
+            Self::Dollars => format!("${}", short(value)),
             Self::Seconds if value == 0.0 => "0".into(),
             // Minutes and seconds would find no room.
             Self::Seconds if value >= 60.0 => short(value) + " s",

@@ -288,7 +288,7 @@ impl Gpu {
     }
 
     /// Peak of the FP32 pipes at the boost clock.
-    pub fn exact_peak(&self) -> Result<FlopsPerSecond, MissingFigure> {
+    pub fn fp32_peak(&self) -> Result<FlopsPerSecond, MissingFigure> {
         Ok(FlopsPerSecond(self.sm_count()? * self.clock_hz()? * self.fma()? * 2.0))
     }
 

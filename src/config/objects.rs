@@ -165,15 +165,9 @@ impl<'de> Deserializer<'de> for Record<'de> {
     ) -> Result<V::Value, Fault> {
         let only = |fields: &'de Map<String, Value>| fields.iter().next().filter(|_| fields.len() == 1);
         match self.0 {
-            Value::String(name) => {
-                let bare = |fault: Fault| match fault.0.why.starts_with("invalid type: null") {
-                    true => Fault::custom(format_args!("`{name}` needs its fields")),
-                    false => fault,
-                };
-                visitor.visit_enum(Variant(name, &Value::Null)).map_err(bare)
-            }
+            Value::String(name) => visitor.visit_enum(Variant(name, None)),
             Value::Object(fields) if let Some((name, content)) = only(fields) => {
-                visitor.visit_enum(Variant(name, content)).map_err(|fault| fault.under(name))
+                visitor.visit_enum(Variant(name, Some(content))).map_err(|fault| fault.under(name))
             }
             other => Err(Fault::unlike(other, &visitor)),
         }
@@ -243,34 +237,40 @@ fn name(key: &str) -> StrDeserializer<'_, Fault> {
     key.into_deserializer()
 }
 
-/// The name of an enum's variant, and its content.
-struct Variant<'a>(&'a str, &'a Value);
+/// The name of an enum's variant, and its content unless it is a name alone.
+struct Variant<'a>(&'a str, Option<&'a Value>);
 
-impl<'de> EnumAccess<'de> for Variant<'de> {
-    type Error = Fault;
-    type Variant = Record<'de>;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Record<'de>), Fault> {
-        Ok((seed.deserialize(name(self.0))?, Record(self.1)))
+impl<'a> Variant<'a> {
+    fn content(self) -> Result<Record<'a>, Fault> {
+        self.1.map(Record).ok_or_else(|| Fault::custom(format_args!("`{}` needs its fields", self.0)))
     }
 }
 
-impl<'de> VariantAccess<'de> for Record<'de> {
+impl<'de> EnumAccess<'de> for Variant<'de> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Fault> {
+        Ok((seed.deserialize(name(self.0))?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'de> {
     type Error = Fault;
 
     fn unit_variant(self) -> Result<(), Fault> {
-        match self.0 {
-            Value::Null => Ok(()),
-            other => Err(Fault::unlike(other, &"a name alone")),
+        match self.1 {
+            None | Some(Value::Null) => Ok(()),
+            Some(other) => Err(Fault::unlike(other, &"a name alone")),
         }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
-        seed.deserialize(self)
+        seed.deserialize(self.content()?)
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.deserialize_seq(visitor)
+        self.content()?.deserialize_seq(visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -278,7 +278,7 @@ impl<'de> VariantAccess<'de> for Record<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.deserialize_map(visitor)
+        self.content()?.deserialize_map(visitor)
     }
 }
 

@@ -17,6 +17,12 @@ impl Workload {
         vec![self.last(prompt, message, output)]
     }
 
+    /// The longest prompt plus output, in tokens.
+    pub(super) fn longest_sequence(&self, context: u32) -> f64 {
+        let all = self.longest(context).into_iter();
+        all.map(|(prompt, output)| f64::from(prompt) + f64::from(output)).fold(0.0, f64::max)
+    }
+
     /// The longest first prompt, message and output, if not given by a histogram.
     fn most(&self, context: u32) -> [u32; 3] {
         let (message, output) = (self.message(), self.osl);
@@ -116,8 +122,7 @@ impl Setup {
 
     /// The longest prompt plus output, in tokens.
     pub fn longest_sequence(&self) -> f64 {
-        let all = self.workload.longest(self.model.max_context);
-        all.into_iter().map(|(prompt, output)| f64::from(prompt) + f64::from(output)).fold(0.0, f64::max)
+        self.workload.longest_sequence(self.model.max_context)
     }
 
     /// The longest first prompt, message and output of sessions, if not given by a histogram.

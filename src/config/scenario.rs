@@ -2,7 +2,7 @@
 
 use super::catalog::catalog;
 use super::model::Size;
-use super::{Dtype, Measured, Model, Parallelism, SpecSheet, Workload};
+use super::{Dtype, Load, Measured, Model, Parallelism, SpecSheet, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -115,6 +115,28 @@ impl Scenario {
         (self.gpu, self.spec) = (gpu.to_owned(), SpecSheet::default());
         let overrides = &mut self.overrides;
         (overrides.sustained, overrides.power_cap, overrides.price) = (None, None, None);
+    }
+
+    /// By another engine: scheduler settings were for the one before.
+    pub fn run_by(&mut self, engine: &str) {
+        engine.clone_into(&mut self.engine);
+        let overrides = &mut self.overrides;
+        (overrides.token_budget, overrides.max_seqs, overrides.memory_share) = (None, None, None);
+    }
+
+    /// A typical workload: the tokens of its prompts and outputs, the share of prompts in the prefix cache, and the
+    /// prompts of an offline queue, for which nobody waits. Without such a queue the load stays unless it is a job.
+    pub fn use_workload(&mut self, (isl, osl, cached): (u32, u32, f64), prompts: u32) {
+        let workload = &mut self.workload;
+        workload.set_mean_prompt(Some(f64::from(isl)));
+        workload.set_mean_output(Some(f64::from(osl)));
+        workload.cached_share = cached;
+        if prompts > 0 {
+            workload.load = Load::Offline(prompts);
+            (workload.slos.ttft_ms, workload.slos.tpot_ms) = (None, None);
+        } else if matches!(workload.load, Load::Offline(_)) {
+            workload.load = Workload::default().load;
+        }
     }
 
     /// The format of its weights: the published one if none is chosen; `None` for an unknown model.

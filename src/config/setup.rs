@@ -74,8 +74,8 @@ impl Setup {
         Self { workload: one, replicas: 1, prefill: None, price: None, ..self.clone() }
     }
 
-    /// The setup that computes prompts.
-    pub fn computing(&self) -> &Self {
+    /// The setup that prefills prompts: the prefill workers, if there are any.
+    pub fn prefill_setup(&self) -> &Self {
         self.prefill.as_ref().map_or(self, |pool| &pool.setup)
     }
 

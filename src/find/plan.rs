@@ -10,7 +10,7 @@ use crate::config::link::{Link, encode};
 use crate::config::{Dtype, Field, Issue, Scenario, Setup};
 use crate::serving::run::{Bands, Power, Run};
 use crate::serving::sim::{LimitResult, Stats};
-use crate::units::Dollars;
+use crate::units::{Dollars, tenths};
 
 /// The limit missed by most, or a load that is not kept up with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -168,7 +168,7 @@ impl Found {
         self.order_by_cost(other)
             .then(other.share().unwrap_or(1.0).total_cmp(&self.share().unwrap_or(1.0)))
             .then(self.hundredths().total_cmp(&other.hundredths()))
-            .then(self.setup.computing().host_gib().total_cmp(&other.setup.computing().host_gib()))
+            .then(self.setup.prefill_setup().host_gib().total_cmp(&other.setup.prefill_setup().host_gib()))
             .then(self.run.metrics.e2e.mean.total_cmp(&other.run.metrics.e2e.mean))
             .then_with(|| encode(&self.scenario).cmp(&encode(&other.scenario)))
     }
@@ -183,9 +183,9 @@ impl Found {
         self.bands.as_ref().and_then(|bands| bands.keep(&self.run))
     }
 
-    /// The same in tenths: a smaller difference should decide nothing.
+    /// The same in tenths, for comparisons.
     pub fn tenths(&self) -> Option<u32> {
-        self.chance_within_limits().map(|chance| (chance * 10.0).round() as u32)
+        self.chance_within_limits().map(tenths)
     }
 
     /// E2E on a logarithmic scale, rounded to a hundredth.

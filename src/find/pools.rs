@@ -35,7 +35,7 @@ const SLICES: u32 = 2000;
 #[derive(Debug, Clone)]
 pub(super) struct PoolLayout {
     pub scenario: Scenario,
-    pub computes: bool,
+    pub is_prefill: bool,
     /// Number of such workers the load needs; `None` if the layout is refused, does not fit or is too slow.
     pub workers: Option<Expected>,
     /// The least seconds of a worker for each output token; 0 if not estimated.
@@ -96,10 +96,10 @@ impl Request {
         }
         let mut known = BTreeSet::new();
         prefill.retain(|layout| known.insert(encode(layout)));
-        let half = |computes| {
+        let half = |is_prefill| {
             move |scenario| PoolLayout {
                 scenario,
-                computes,
+                is_prefill,
                 workers: None,
                 per_token: 0.0,
                 gpus: 0,
@@ -121,7 +121,7 @@ impl PoolLayout {
         self.gpus = whole.parallel.gpus();
         self.dollars = whole.price.map(|price| price * f64::from(self.gpus));
         // No measured run with pools calibrates.
-        let (setup, factors) = match self.computes {
+        let (setup, factors) = match self.is_prefill {
             true => (whole.of_prompts(), Factors::NONE),
             false => (whole.clone(), Factors { prefill: 0.0, ..Factors::NONE }),
         };
@@ -134,7 +134,7 @@ impl PoolLayout {
             self.workers = Some(Expected { least: 1, expected: 1 });
             return Ok(());
         }
-        if self.computes && slow(&setup) {
+        if self.is_prefill && slow(&setup) {
             return Ok(());
         }
         let Some((estimate, rows)) = Estimate::new(&setup) else { return Ok(()) };
@@ -177,7 +177,7 @@ impl Search {
                 return None;
             }
             // In a fixed order, whichever thread finished first.
-            self.pools.halves.sort_by_cached_key(|half| (half.computes, encode(&half.scenario)));
+            self.pools.halves.sort_by_cached_key(|half| (half.is_prefill, encode(&half.scenario)));
             self.pools.pairs = self.pairs();
         }
         if self.exhaustive {
@@ -257,7 +257,7 @@ impl Search {
     fn pairs(&self) -> Vec<(RankingCost, usize, usize)> {
         let mut alike: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, half) in self.pools.halves.iter().enumerate() {
-            alike.entry(half.common()).or_default()[usize::from(!half.computes)].push(index);
+            alike.entry(half.common()).or_default()[usize::from(!half.is_prefill)].push(index);
         }
         let any_gpu = self.request.values(Field::PrefillGpu).is_some();
         let halves = &self.pools.halves;

@@ -52,7 +52,7 @@ pub fn name(request: &Request, scenario: &Scenario, setup: &Setup, replicas: u32
         None => degrees(setup),
     });
     parts.extend(setup.power_cap.map(|watts| format!("{} W", count(watts))));
-    let (drafted, host) = (setup.workload.drafts.drafted, setup.computing().host_gib());
+    let (drafted, host) = (setup.workload.drafts.drafted, setup.prefill_setup().host_gib());
     parts.extend((drafted > 0).then(|| format!("{drafted} drafted")));
     parts.extend((host > 0.0).then(|| format!("{} GiB host cache", count(host))));
     let several = |field: &Field| request.values(*field).is_some_and(|values| values.len() > 1);

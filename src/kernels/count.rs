@@ -55,7 +55,7 @@ pub struct Count {
     /// The part of `flops` in formats other than `math`, in blocks of several kernels.
     pub other_math: Vec<(Dtype, Flops)>,
     /// FLOP in FP32, on the pipes beside the tensor cores.
-    pub exact: Flops,
+    pub fp32: Flops,
     /// Every operand read once and every result written once.
     pub operands: Bytes,
     /// The part only in device memory before the launch: weights, cached KV.
@@ -92,7 +92,7 @@ impl Count {
             math => self.math = self.math.or(math),
         }
         self.flops += next.flops;
-        self.exact += next.exact;
+        self.fp32 += next.fp32;
         self.operands += next.operands;
         self.stored += next.stored;
         self.bytes += next.bytes;
@@ -112,10 +112,10 @@ impl Count {
 
     /// The time of all multiply-adds at the dense peaks of their formats.
     pub fn compute(&self, gpu: &Gpu) -> Result<Seconds, MissingFigure> {
-        let exact = if self.exact > Flops::ZERO { self.exact / gpu.exact_peak()? } else { Seconds::ZERO };
-        let Some(math) = self.math else { return Ok(exact) };
+        let fp32 = if self.fp32 > Flops::ZERO { self.fp32 / gpu.fp32_peak()? } else { Seconds::ZERO };
+        let Some(math) = self.math else { return Ok(fp32) };
         let others: Flops = self.other_math.iter().map(|(_, flops)| *flops).sum();
-        let mut time = exact + (self.flops - others) / gpu.peak(math)?;
+        let mut time = fp32 + (self.flops - others) / gpu.peak(math)?;
         for &(math, flops) in &self.other_math {
             time += flops / gpu.peak(math)?;
         }

@@ -8,8 +8,8 @@ pub mod attention;
 pub mod collective;
 mod count;
 pub mod elementwise;
-mod exact;
 mod features;
+mod fp32;
 mod gemm;
 pub mod latent;
 mod linear;
@@ -26,7 +26,7 @@ pub use attention::Attention;
 pub use collective::Collective;
 pub use count::{Count, Schedule};
 pub use elementwise::{Elementwise, ElementwiseKind};
-pub use exact::ExactGemm;
+pub use fp32::Fp32Gemm;
 pub use gemm::Gemm;
 pub use latent::{
     BatchedGemm, Indexer, LatentAttention, LatentHeads, LatentModule, Reach, Scores, SparseModule,
@@ -38,7 +38,7 @@ pub use sequences::{Phase, Sequences, number, tokens};
 
 calls!(
     Gemm,
-    ExactGemm,
+    Fp32Gemm,
     Attention,
     Elementwise,
     Moe,

@@ -131,7 +131,7 @@ impl Finisher<'_> {
     }
 
     fn served(&self, served: &LoadPlan, runner: &Runner, mut report: Report) -> Option<Report> {
-        report.passes.push(self.pass_of(self.setup().computing(), &served.prompt, Phase::Prefill)?);
+        report.passes.push(self.pass_of(self.setup().prefill_setup(), &served.prompt, Phase::Prefill)?);
         let run = runner.calibrated(self.setup().workload.load);
         let decoding = run.as_ref().map_or(f64::INFINITY, |(run, _)| decoding(run));
         // A run of pools is of all their replicas.
@@ -159,7 +159,7 @@ impl Finisher<'_> {
             output_per_s_per_gpu: metrics.output_per_s / f64::from(self.setup().gpus()),
             sustained_output_per_s: sustained,
             output_per_s_per_user: metrics.tpot.map(|tpot| 1.0 / tpot.mean),
-            running: (metrics.in_flight - metrics.waiting) / replicas,
+            running: metrics.running / replicas,
             waiting: metrics.waiting / replicas,
             dollars_per_million: self.dollars_per_million(sustained),
             power: run.power,

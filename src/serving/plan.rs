@@ -36,7 +36,7 @@ impl Plan {
             (Steps::Offline(offline), Phase::Decode) => {
                 offline.decode.get(offline.decode.len() / 2).map(|(_, step)| (setup, step))
             }
-            (Steps::Served(served), Phase::Prefill) => Some((setup.computing(), &served.prompt)),
+            (Steps::Served(served), Phase::Prefill) => Some((setup.prefill_setup(), &served.prompt)),
             (Steps::Served(served), Phase::Decode) => {
                 let step = served.decode.iter().find(|(sequences, _)| *sequences == pass.sequences);
                 step.map(|(_, step)| (setup, step))
@@ -139,7 +139,7 @@ fn steps(
             if matches!(load, Load::Concurrency(_) | Load::Burst(_) | Load::Offline(_) | Load::Sessions(_)) {
                 memory = memory.holding(setup, running, fit::tokens_held(setup));
             }
-            let prompt = prompt_alone(setup.computing(), &mut rows)?;
+            let prompt = prompt_alone(setup.prefill_setup(), &mut rows)?;
             let decode = decode_steps(setup, running, &mut rows)?;
             Some(Steps::Served(Box::new(LoadPlan { run, prompt, decode })))
         }

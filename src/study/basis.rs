@@ -153,7 +153,7 @@ fn run(study: &Study, point: &ConfigPoint) -> Span {
         scenario.model = ModelChoice::Catalog(model.id.clone());
     }
     scenario.put_on(&gpu.id);
-    edit::engine(&mut scenario, engine);
+    scenario.run_by(&engine.id);
     [scenario.parallel.tp, scenario.parallel.ep, scenario.parallel.dp, scenario.parallel.pp] =
         [point.tp, point.ep, point.dp, point.pp].map(|degree| degree as u32);
     scenario.weights = format;

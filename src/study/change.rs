@@ -19,7 +19,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     changes.add_shards();
     changes.add_formats();
     for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        changes.add(engine.name.clone(), |scenario| edit::engine(scenario, engine));
+        changes.add(engine.name.clone(), |scenario| scenario.run_by(&engine.id));
     }
     changes.add_attention_dp();
     changes.add_budgets();

@@ -1,14 +1,7 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
 use super::Case;
-use crate::config::{Engine, Gpu, Parallelism, Scenario, catalog};
-
-/// Scheduler settings do not carry over between engines.
-pub fn engine(scenario: &mut Scenario, engine: &Engine) {
-    scenario.engine.clone_from(&engine.id);
-    let overrides = &mut scenario.overrides;
-    (overrides.token_budget, overrides.max_seqs, overrides.memory_share) = (None, None, None);
-}
+use crate::config::{Gpu, Parallelism, Scenario, catalog};
 
 /// `base` on each of these GPUs, by its name.
 pub fn on_gpus<'a>(base: &Scenario, gpus: impl Iterator<Item = &'a Gpu>) -> Vec<Case> {
@@ -18,7 +11,7 @@ pub fn on_gpus<'a>(base: &Scenario, gpus: impl Iterator<Item = &'a Gpu>) -> Vec<
 /// `base` on each engine but its own, by its name.
 pub fn other_engines(base: &Scenario) -> Vec<Case> {
     let others = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);
-    others.map(|one| Case::edited(&one.name, base, |scenario| engine(scenario, one))).collect()
+    others.map(|one| Case::edited(&one.name, base, |scenario| scenario.run_by(&one.id))).collect()
 }
 
 /// `TP 8`; beside attention DP, where TP multiplies the GPUs, `TP 8, DP 8, 64 GPUs`.

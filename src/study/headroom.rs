@@ -239,7 +239,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     let (Some(prefill), Some(decode)) = (report.pass(Phase::Prefill), report.pass(Phase::Decode)) else {
         return Vec::new();
     };
-    let needs = (ResourceTimes::of(setup.computing(), prefill), ResourceTimes::of(setup, decode));
+    let needs = (ResourceTimes::of(setup.prefill_setup(), prefill), ResourceTimes::of(setup, decode));
     let (Some(of_prefill), Some(of_decode)) = needs else {
         return Vec::new();
     };

@@ -7,7 +7,8 @@ pub use entries::{Entry, of_gpu, of_model};
 
 use super::pick::{self, PICK};
 use super::{Block, Study};
-use crate::config::{Issue, ModelChoice, catalog, check, link, names};
+use crate::config::inputs::reset;
+use crate::config::{Field, Issue, ModelChoice, catalog, check, link, names};
 use crate::serving::memory_of;
 use crate::study::words;
 use crate::units::Order;
@@ -135,6 +136,7 @@ pub fn published(study: &Study, words: &str) -> Option<Entry> {
     if issues.iter().any(Issue::is_error) {
         return None;
     }
+    reset(&mut scenario, Field::Model);
     let said = issues.iter().map(|issue| issue.text.clone()).chain([of_model(resolved.model)]);
     let facts = said.collect::<Vec<_>>().join("; ");
     Some(Entry { kind: "Model", name: name.to_owned(), facts, link: study.link_to(&scenario) })

@@ -84,11 +84,11 @@ fn position(case: &Case, chosen: &str) -> Option<f64> {
     let scenario = &case.scenario;
     match chosen {
         "load" => return Some(scenario.workload.load.amount()),
-        "isl" => match scenario.workload.isl {
-            Lengths::Fixed(isl) => Some(isl),
-            Lengths::Each(_) => None,
-        },
-        "osl" => Some(scenario.workload.osl),
+        "isl" => {
+            let is_list = matches!(scenario.workload.isl, Lengths::Each(_));
+            return scenario.workload.mean_prompt().filter(|_| !is_list);
+        }
+        "osl" => Some(scenario.workload.mean_output()),
         "tp" => Some(scenario.parallel.tp),
         "token_budget" => case.setup().map(|setup| setup.token_budget),
         "max_seqs" => case.setup().map(|setup| setup.max_seqs),

@@ -36,8 +36,8 @@ impl TtftParts {
         let hand_over = alone.hand_over.min(own - server);
         let images = (images * wait).min(own - server - hand_over);
         // Little's law: the number waiting is the arrival rate times the waiting time, which begins at the server.
-        let in_flight = headline.running + headline.waiting;
-        let queued = headline.e2e * (headline.waiting / in_flight);
+        let metrics = &report.run.as_ref()?.metrics;
+        let queued = headline.e2e * (metrics.waiting / metrics.in_flight);
         // Preempted sequences also wait after their first token.
         let queue = (queued - alone.waiting).min(rest).max(Seconds::ZERO);
         let prompt = own - server - hand_over - images;

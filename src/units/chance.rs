@@ -26,6 +26,11 @@ pub fn doubt(probability: f64) -> Option<&'static str> {
     }
 }
 
+/// A probability in tenths, for comparisons: a smaller difference should decide nothing.
+pub fn tenths(probability: f64) -> u32 {
+    (probability * 10.0).round() as u32
+}
+
 /// A probability before what it is of: `52 % likely`.
 pub fn confidence(probability: f64) -> String {
     format!("{} likely", chance(probability))

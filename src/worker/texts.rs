@@ -2,7 +2,7 @@
 
 use super::protocol::{Read, Text};
 use crate::config::link::Link;
-use crate::config::measured::paste;
+use crate::config::measured::{conditions, paste};
 use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
 use crate::find::sentence;
 use crate::serving::run::{Trace, histogram, longest, means};
@@ -62,7 +62,7 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
 
 /// The runs, plus the measurement for the form's own configuration if one of them has it; always for a single run.
 fn of_runs(form: &Scenario, runs: Vec<Scenario>) -> Option<Link> {
-    let same = |run: &&Scenario| run.workload == form.workload;
+    let same = |run: &&Scenario| conditions(run) == conditions(form);
     let compared = runs.iter().rfind(same).or(runs.first().filter(|_| runs.len() == 1));
     let measured = compared.map(|run| run.measured).unwrap_or_default();
     let scenario = Scenario { measured, ..Scenario::default() };

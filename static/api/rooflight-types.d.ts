@@ -634,6 +634,8 @@ export type Metrics = {
   in_flight: number;
   /** Time-averaged requests waiting for a slot. */
   waiting: number;
+  /** Time-averaged requests that have one. The rest are on their way to the scheduler, or from it. */
+  running: number;
 };
 
 /** Multi-head latent attention (DeepSeek). */

@@ -34,7 +34,8 @@ proptest! {
         let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
         if let Some(headline) = report(&asked, -0.4).headline {
             let inside = headline.requests_per_s * headline.e2e.0;
-            prop_assert!((inside / (headline.running + headline.waiting) - 1.0).abs() < 1e-9);
+            // The rest are on their way to the scheduler, or their tokens to the client.
+            prop_assert!(headline.running + headline.waiting <= inside * (1.0 + 1e-9));
             prop_assert!(inside <= f64::from(size) * (1.0 + 1e-9), "{inside} of {size}");
         }
     }

@@ -84,7 +84,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     }
     let (images, image_tokens) = model.map_or((0, 0), |model| {
         let prompts = applied.as_ref().map_or(&[][..], |workload| workload.isl.each());
-        images::images(model, &scenario.workload, prompts, issues)
+        images::images(model, applied.as_ref().unwrap_or(&scenario.workload), prompts, issues)
     });
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);

@@ -22,14 +22,14 @@ const FIELDS: [Field; 5] = [Field::Isl, Field::Osl, Field::Spread, Field::Turns,
 /// are refused. Call after the range checks.
 pub fn applied(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Workload> {
     let isl = prompts(workload, issues)?;
-    let (log_spread, shape) = match workload.load {
+    let (spread, log_spread, shape) = match workload.load {
         // A batch's prompts have fixed lengths.
-        Load::Batch(_) => ([0.0; 2], None),
-        _ => (workload.log_spread, workload.shape),
+        Load::Batch(_) => (0.0, [0.0; 2], None),
+        _ => (workload.spread, workload.log_spread, workload.shape),
     };
     // Without drafts nothing is accepted, whatever the form still holds.
     let drafts = Some(workload.drafts).filter(|drafts| drafts.drafted > 0).unwrap_or_default();
-    Some(Workload { isl, osl: workload.mean_output(), log_spread, shape, drafts, ..workload.clone() })
+    Some(Workload { isl, osl: workload.mean_output(), spread, log_spread, shape, drafts, ..workload.clone() })
 }
 
 /// The lengths of prompts; `None` if refused.

@@ -164,10 +164,10 @@ impl OtherSettings {
 
     /// A warning if the server refuses the load's requests.
     fn too_long(&self, scenario: &Scenario) -> Option<Issue> {
-        let tokens = scenario.workload.mean_prompt()? + f64::from(scenario.workload.mean_output());
+        let tokens = scenario.workload.longest_sequence(u32::MAX);
         let longest = self.longest.filter(|longest| *longest < tokens)?;
         let text = format!(
-            "this server refuses the load: it takes up to {} tokens of prompt and output together, and requests have {}. \
+            "this server refuses the load: it takes up to {} tokens of prompt and output together, and requests have up to {}. \
              Raise its limit or shorten the requests",
             count(longest),
             count(tokens),

@@ -129,7 +129,9 @@ impl OtherSettings {
             "max_concurrency" => sent.clients = self.whole(Field::Concurrency, flag),
             "num_prompts" | "num_prompt" => sent.prompts = self.whole(Field::Requests, flag),
             "burstiness" if flag.number().is_some() => sent.burstiness = flag.number(),
-            "request_rate" => sent.rate = flag.number().filter(|rate| rate.is_finite()),
+            "request_rate" if flag.number().is_some() => {
+                sent.rate = flag.number().filter(|rate| rate.is_finite())
+            }
             "dataset_name" => sent.data_set = flag.value.as_deref().unwrap_or_default(),
             idle if IDLE.contains(&idle) => {}
             _ => self.unknown(flag),

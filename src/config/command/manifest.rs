@@ -4,7 +4,7 @@ use super::apply::OtherSettings;
 use super::flags::Flag;
 use super::yaml::ManifestFacts;
 use crate::config::names::of_node;
-use crate::config::{Field, Issue, Scenario, SpecSheet};
+use crate::config::{Field, Issue, Scenario};
 
 impl OtherSettings {
     /// Each replica of a manifest runs the command.
@@ -16,7 +16,7 @@ impl OtherSettings {
             Some([gpu, others @ ..]) if others.iter().all(|other| other.id == gpu.id) => {
                 if gpu.id != scenario.gpu {
                     self.issues.push(Issue::note(Field::Gpu, format!("the nodes have {}", gpu.name)));
-                    (scenario.gpu, scenario.spec) = (gpu.id.clone(), SpecSheet::default());
+                    scenario.put_on(&gpu.id);
                 }
             }
             _ if manifest.gpus.len() > 1 => {
@@ -27,7 +27,7 @@ impl OtherSettings {
                 self.issues.push(Issue::error(Field::Gpu, text));
             }
             // The form shows it, and what is wrong with it.
-            _ => (scenario.gpu, scenario.spec) = (label.clone(), SpecSheet::default()),
+            _ => scenario.put_on(label),
         }
     }
 

@@ -138,8 +138,8 @@ pub fn uncommented(line: &str) -> &str {
 fn value_words(value: &str, below: &[&str]) -> Result<Vec<String>, String> {
     if value.starts_with('[') {
         let whole = std::iter::once(value).chain(below.iter().copied()).collect::<Vec<_>>().join(" ");
-        let inner = whole.trim_start_matches('[').split(']').next().unwrap_or_default().to_owned();
-        return list(&inner);
+        let whole = whole.trim_start_matches('[');
+        return list(whole.rsplit_once(']').map_or(whole, |(inner, _)| inner));
     }
     if value.is_empty() {
         return items(below);
@@ -170,23 +170,27 @@ fn list(text: &str) -> Result<Vec<String>, String> {
 /// One word per item; an item that holds a whole command is split later.
 fn items(below: &[&str]) -> Result<Vec<String>, String> {
     let mut words: Vec<String> = Vec::new();
-    let mut block = false;
+    let mut block = None;
     for line in below.iter().map(|line| line.trim()) {
-        match line.strip_prefix("- ") {
-            Some(item) if !block || item.starts_with('-') => {
-                block = item.trim().starts_with(['|', '>']);
-                words.push(if block { String::new() } else { item.trim().to_owned() });
+        match (line.strip_prefix("- "), words.last_mut()) {
+            (Some(item), _) if block.is_none() || item.starts_with('-') => {
+                let item = item.trim();
+                block = item.chars().next().filter(|mark| ['|', '>'].contains(mark));
+                words.push(if block.is_some() { String::new() } else { item.to_owned() });
             }
-            _ => {
-                if let Some(last) = words.last_mut() {
-                    last.push(' ');
-                    last.push_str(line.trim_end_matches('\\'));
-                }
+            (_, Some(last)) => {
+                // A literal block keeps its lines: each is a command, unless it holds more options of the one before.
+                let continued = last.strip_suffix('\\').map(str::len);
+                last.truncate(continued.unwrap_or(last.len()));
+                let is_command = block == Some('|') && continued.is_none() && !line.starts_with('-');
+                last.push(if is_command { '\n' } else { ' ' });
+                last.push_str(line);
             }
+            _ => {}
         }
     }
     // `- --tp 4` means two words.
-    let whole = words.iter().map(|word| unquoted(word.trim()));
+    let whole = words.iter().map(|word| unquoted(word.trim().trim_end_matches('\\')));
     let apart = whole.flat_map(|word| match word.split_once(' ') {
         Some((flag, value)) if flag.starts_with('-') && !flag.contains('=') => {
             vec![flag.to_owned(), unquoted(value.trim()).to_owned()]

@@ -4,7 +4,7 @@ use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
-use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet, Workload};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -147,22 +147,16 @@ impl Form {
         self.write(field, Some(value));
     }
 
-    /// A typical workload: its lengths, and as many prompts of an offline queue, for which nobody waits. Without such a queue the load
-    /// stays unless it is a job.
-    pub fn use_workload(&mut self, (isl, osl, cached): (u32, u32, f64), prompts: u32) {
-        self.set(Field::Isl, f64::from(isl));
-        self.set(Field::Osl, f64::from(osl));
-        self.set(Field::CachedShare, cached);
-        let load = self.scenario().workload.load;
-        if prompts > 0 {
-            self.set(Field::Offline, f64::from(prompts));
-            for limit in [Field::SloTtft, Field::SloTpot] {
-                self.forget(limit);
-                self.write(limit, None);
-            }
-        } else if matches!(load, Load::Offline(_)) {
-            self.set(Field::Concurrency, Workload::default().load.amount());
-        }
+    /// As [`Scenario::use_workload`].
+    pub fn use_workload(&mut self, lengths: (u32, u32, f64), prompts: u32) {
+        let before = self.scenario().workload.clone();
+        self.link.scenario.use_workload(lengths, prompts);
+        let workload = &self.link.scenario.workload;
+        let is_changed = [workload.load != before.load, workload.slos != before.slos];
+        let mut changed = vec![Field::Isl, Field::Osl, Field::CachedShare];
+        changed.extend(is_changed[0].then_some(Field::Load));
+        changed.extend([Field::SloTtft, Field::SloTpot].into_iter().filter(|_| is_changed[1]));
+        changed.into_iter().for_each(|field| self.forget(field));
     }
 
     /// Shows issues until their field is edited.
@@ -297,6 +291,8 @@ impl Form {
         let replaced: &[Field] = match field {
             Field::Isl | Field::Osl => &[Field::Histogram],
             Field::Load => &Load::SIZES,
+            // How many replicas a link's GPUs are.
+            Field::Tp | Field::Pp | Field::Dp => &[Field::Gpus],
             size if Load::SIZES.contains(&size) => &Load::SIZES,
             _ => &[],
         };

@@ -185,7 +185,15 @@ pub fn decode(text: &str) -> (Link, Vec<Issue>) {
     let mut issues = Vec::new();
     let parts = split::split(text, &mut issues);
     let mut draft = Draft::default();
+    // What the fragment says too.
+    let own: Vec<Field> = parts
+        .fragment
+        .iter()
+        .filter_map(|(key, _)| inputs::by_key(key))
+        .map(|input| topic(input.field))
+        .collect();
     let query = parts.query.iter().filter_map(|(key, value)| Some((inputs::by_key(key)?, value)));
+    let query = query.filter(|(input, _)| !own.contains(&topic(input.field)));
     let mut read = 0;
     for (input, value) in query {
         draft.read(input, value, &mut issues);

@@ -66,8 +66,14 @@ fn merged(changes: &Value, base: &Link) -> Value {
     };
     all.remove(Field::Measured.id());
     // Removes the inputs that a change replaces.
-    let degrees = [Field::Tp, Field::Pp, Field::Dp];
-    for (of, replaced) in [(&Load::SIZES[..], &Load::SIZES[..]), (&degrees, &[Field::Gpus])] {
+    let (degrees, lengths) = ([Field::Tp, Field::Pp, Field::Dp], [Field::Isl, Field::Osl]);
+    let starts = [Field::Ramp, Field::Stagger];
+    for (of, replaced) in [
+        (&Load::SIZES[..], &Load::SIZES[..]),
+        (&degrees, &[Field::Gpus]),
+        (&lengths, &[Field::Histogram]),
+        (&starts, &starts),
+    ] {
         if of.iter().any(|field| changes.contains_key(field.id())) {
             replaced.iter().for_each(|field| drop(all.remove(field.id())));
         }

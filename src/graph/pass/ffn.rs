@@ -4,7 +4,7 @@ use super::{ACTIVATION_BYTES, Calls, ElementwiseKind};
 use crate::config::catalog::numbers::expert_exchange::constants;
 use crate::config::{Dtype, model};
 use crate::graph::{Block, Scope};
-use crate::kernels::{Collective, ExactGemm, Moe, MoePart, Pool, Routing};
+use crate::kernels::{Collective, Fp32Gemm, Moe, MoePart, Pool, Routing};
 use crate::units::Bytes;
 
 impl Calls<'_> {
@@ -62,7 +62,7 @@ impl Calls<'_> {
         }
         let experts = u64::from(moe.experts);
         if moe.exact_router == Some(true) && self.tokens > 0 {
-            self.add(of, "router", count, ExactGemm { m: self.tokens, n: experts, k: hidden });
+            self.add(of, "router", count, Fp32Gemm { m: self.tokens, n: experts, k: hidden });
         } else {
             self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
         }

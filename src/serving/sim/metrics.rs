@@ -71,6 +71,8 @@ pub struct Metrics {
     pub in_flight: f64,
     /// Time-averaged requests waiting for a slot.
     pub waiting: f64,
+    /// Time-averaged requests that have one. The rest are on their way to the scheduler, or from it.
+    pub running: f64,
 }
 
 /// The metrics of a run; `None` without requests.
@@ -92,6 +94,7 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
         total_per_s: prompts_per_s + output_per_s,
         in_flight: outcome.in_flight(),
         waiting: outcome.queued / duration,
+        running: outcome.held_slots / duration,
     })
 }
 

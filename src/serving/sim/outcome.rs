@@ -147,6 +147,8 @@ pub struct Outcome {
     pub joules: f64,
     /// Seconds that requests waited for a slot, all together.
     pub queued: f64,
+    /// Seconds that they held one.
+    pub held_slots: f64,
     /// `None` unless arrivals are independent of answers.
     pub saturation: Option<Saturation>,
 }
@@ -173,6 +175,7 @@ impl Outcome {
         self.each *= times;
         self.joules *= times;
         self.queued *= times * longer;
+        self.held_slots *= times;
         self.counts.preemptions = (self.counts.preemptions as f64 * times) as u64;
     }
 
@@ -201,8 +204,9 @@ impl Outcome {
         let longer = if all > 0.0 { 1.0 + delay / all } else { 1.0 };
         let cycles = pause.map(|pause| all + pause * self.requests.len() as f64);
         let later = cycles.filter(|cycles| *cycles > 0.0).map_or(1.0, |cycles| 1.0 + delay / cycles);
-        // The queue's share of all times stays.
+        // The queue's share of all times stays, and that of the slots.
         self.queued *= longer;
+        self.held_slots *= longer;
         for served in &mut self.requests {
             let (ttft, decoding) = (served.ttft() * factor, served.last - served.first);
             served.arrival *= later;

@@ -40,8 +40,9 @@ pub(super) struct System<'a> {
     served: Vec<FinishedRequest>,
     arrived: usize,
     finished: u64,
-    /// Seconds that requests have waited for a slot, all together, until `counted`.
+    /// Seconds that requests have waited for a slot, and held one, all together, until `counted`.
     queued: f64,
+    held_slots: f64,
     counted: f64,
     limits: Limits,
     timeline: Timeline,
@@ -98,6 +99,7 @@ impl<'a> System<'a> {
             arrived: 0,
             finished: 0,
             queued: 0.0,
+            held_slots: 0.0,
             counted: 0.0,
             limits,
             timeline: Timeline::new(limits.moments),
@@ -134,7 +136,7 @@ impl<'a> System<'a> {
                             continue;
                         }
                     }
-                    self.count_queue(time);
+                    self.count_requests(time);
                     self.replicas[index].step(&mut self.states, &mut tokens)?;
                     if self.replicas[index].steps > after {
                         steps += 1;
@@ -161,7 +163,7 @@ impl<'a> System<'a> {
     }
 
     fn arrive(&mut self, time: f64) {
-        self.count_queue(time);
+        self.count_requests(time);
         let id = self.source.take();
         let waiting = self.waiting();
         self.watch.arrival(id, time, waiting);
@@ -172,14 +174,19 @@ impl<'a> System<'a> {
         replica.submit(id as u32, time);
     }
 
-    fn waiting(&self) -> u32 {
-        let running: u64 = self.replicas.iter().map(|replica| u64::from(replica.running())).sum();
-        (self.arrived as u64).saturating_sub(self.finished + running) as u32
+    fn running(&self) -> u32 {
+        self.replicas.iter().map(Replica::running).sum()
     }
 
-    /// Adds the length of the queue since the last event; decode-only steps do not change it.
-    fn count_queue(&mut self, time: f64) {
-        self.queued += f64::from(self.waiting()) * (time - self.counted);
+    fn waiting(&self) -> u32 {
+        (self.arrived as u64).saturating_sub(self.finished + u64::from(self.running())) as u32
+    }
+
+    /// Adds up who waited and who ran since the last event; decode-only steps change neither.
+    fn count_requests(&mut self, time: f64) {
+        let since = time - self.counted;
+        self.queued += f64::from(self.waiting()) * since;
+        self.held_slots += f64::from(self.running()) * since;
         self.counted = time;
     }
 
@@ -188,9 +195,8 @@ impl<'a> System<'a> {
     }
 
     fn moment(&self, time: f64) -> Moment {
-        let running = self.replicas.iter().map(Replica::running).sum();
         let kv_tokens = self.replicas.iter().map(Replica::kv_taken).sum();
-        Moment { time, running, waiting: self.waiting(), kv_tokens, joules: self.joules() }
+        Moment { time, running: self.running(), waiting: self.waiting(), kv_tokens, joules: self.joules() }
     }
 
     fn token(&mut self, index: usize, token: Token) {
@@ -272,6 +278,7 @@ impl<'a> System<'a> {
             timeline: self.timeline.into_moments(),
             joules,
             queued: self.queued,
+            held_slots: self.held_slots,
             saturation,
         })
     }

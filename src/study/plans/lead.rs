@@ -8,8 +8,6 @@ use crate::units::{self, Dollars, Seconds};
 
 /// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
-/// Probabilities within this are about the same: a choice, not fitted.
-const AS_SURE: f64 = 0.05;
 
 /// Where the plans are for the peak of a day, `days` is what each costs over all of it, as far as it is known.
 pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
@@ -20,8 +18,8 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
             let of_day = days
                 .and_then(<[Day]>::first)
                 .and_then(|day| answer.plans.iter().find(|plan| plan.link == day.link));
-            let sure = |plan: &DeploymentPlan| plan.chance_within_limits.unwrap_or(1.0);
-            of_day.filter(|plan| sure(plan) >= sure(best) - AS_SURE).unwrap_or(best)
+            let sure = |plan: &DeploymentPlan| units::tenths(plan.chance_within_limits.unwrap_or(1.0));
+            of_day.filter(|plan| sure(plan) >= sure(best)).unwrap_or(best)
         }
         (None, None) if answer.finished => {
             let issue = answer.issues.iter().find(|issue| issue.is_error());

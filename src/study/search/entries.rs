@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::config::inputs::reset;
 use crate::config::model::Attention;
 use crate::config::objects::from_json;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
@@ -34,6 +35,10 @@ struct Workload {
     name: String,
     isl: u32,
     osl: u32,
+    #[serde(default)]
+    cached_share: f64,
+    #[serde(default)]
+    offline: u32,
     source: String,
 }
 
@@ -72,10 +77,9 @@ pub fn entries(study: &Study) -> Vec<Entry> {
         Entry { kind, name: name.into(), facts, link: study.link_to(&scenario) }
     };
     let mut all = Vec::new();
-    for Workload { name, isl, osl, source } in &PRESETS.workloads {
+    for Workload { name, isl, osl, cached_share, offline, source } in &PRESETS.workloads {
         all.push(with("Workload", name, format!("{isl} in, {osl} out. {source}"), &|scenario| {
-            edit::isl(scenario, *isl);
-            edit::osl(scenario, *osl);
+            scenario.use_workload((*isl, *osl, *cached_share), *offline);
         }));
     }
     for Limits { name, ttft_ms, tpot_ms, source } in &PRESETS.limits {
@@ -102,6 +106,7 @@ pub fn entries(study: &Study) -> Vec<Entry> {
         all.push(with("Model", &model.name, of_model(model), &|scenario| {
             scenario.model = ModelChoice::Catalog(model.id.clone());
             scenario.weights = None;
+            reset(scenario, Field::Model);
         }));
     }
     for gpu in &catalog().gpus.gpus {
@@ -109,7 +114,7 @@ pub fn entries(study: &Study) -> Vec<Entry> {
     }
     for engine in &catalog().engines.engines {
         let facts = format!("Defaults of {}", engine.version);
-        all.push(with("Engine", &engine.name, facts, &|scenario| edit::engine(scenario, engine)));
+        all.push(with("Engine", &engine.name, facts, &|scenario| scenario.run_by(&engine.id)));
     }
     all.extend(terms());
     for field in Field::ALL {

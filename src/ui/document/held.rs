@@ -33,22 +33,24 @@ pub fn pressed(root: NodeRef<Div>) -> RwSignal<bool> {
     pressed
 }
 
-/// A focused element, by its tag and text.
+/// A focused element, by its tag, id and text.
 #[derive(Debug, Clone)]
 pub struct Focus {
     tag: String,
+    id: String,
     words: Option<String>,
 }
 
 impl Focus {
     pub fn of(element: &Element) -> Self {
-        Self { tag: element.tag_name(), words: element.text_content() }
+        Self { tag: element.tag_name(), id: element.id(), words: element.text_content() }
     }
 
     /// Focuses the element with the same text, unless it has the focus or the visitor moved it.
     pub fn restore(&self, root: &Element) {
-        let reads =
-            |element: &Element| element.tag_name() == self.tag && element.text_content() == self.words;
+        let reads = |element: &Element| {
+            element.tag_name() == self.tag && element.id() == self.id && element.text_content() == self.words
+        };
         // The body has it if the focused element is gone.
         let lost =
             |active: &Element| active.tag_name() == "BODY" || root.contains(Some(active)) && !reads(active);

@@ -53,6 +53,7 @@ fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) ->
                     _ => now,
                 };
                 let back = (typed.size() == size).then_some(typed);
+                let running = running.map(|each| each * f64::from(scenario.replicas));
                 let load = back.unwrap_or_else(|| like(&scenario.workload, size, rate, running));
                 chosen.set_value(Some((typed, load)));
                 scenario.workload.load = load;

@@ -44,9 +44,9 @@ impl Panel {
     }
 
     fn read(self, files: Option<FileList>) {
-        let Some(file) = files.and_then(|files| files.get(0)) else { return };
+        let Some(files) = files.filter(|files| files.length() > 0) else { return };
         spawn_local(async move {
-            match self.contents(&file).await {
+            match self.contents(&files).await {
                 Ok(contents) => {
                     self.text.set(contents);
                     self.apply();
@@ -56,14 +56,20 @@ impl Panel {
         });
     }
 
-    async fn contents(self, file: &File) -> Result<String, Issue> {
+    /// The texts of all files, such as a model's `config.json` and its quantization.
+    async fn contents(self, files: &FileList) -> Result<String, Issue> {
         let issue = |text| Issue::error(self.own.field, text);
-        if file.size() > self.own.longest {
+        let files: Vec<File> = (0..files.length()).filter_map(|at| files.get(at)).collect();
+        if files.iter().map(|file| file.size()).sum::<f64>() > self.own.longest {
             return Err(issue(self.own.too_long));
         }
         let unreadable = || issue("this file cannot be read as text");
-        let text = JsFuture::from(file.text()).await.map_err(|_| unreadable())?;
-        text.as_string().ok_or_else(unreadable)
+        let mut all = Vec::new();
+        for file in files {
+            let text = JsFuture::from(file.text()).await.map_err(|_| unreadable())?;
+            all.push(text.as_string().ok_or_else(unreadable)?);
+        }
+        Ok(all.join("\n"))
     }
 }
 
@@ -109,7 +115,7 @@ pub fn OwnText(own: &'static TextInput) -> impl IntoView {
                     </button>
                     <label class="action" for=file.clone()>"Open a file"</label>
                     <input
-                        type="file" id=file.clone() class="unseen" data-testid=file
+                        type="file" multiple id=file.clone() class="unseen" data-testid=file
                         accept=own.accept on:change=opened
                     />
                 </div>

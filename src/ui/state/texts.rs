@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::{Form, State, WorkerStatus};
-use crate::config::{Field, Issue, link};
+use crate::config::{Field, Issue, catalog, link};
 use crate::worker::protocol::{Read, Text};
 
 /// A request in one line.
@@ -31,7 +31,8 @@ pub fn read(state: State, field: Field, text: String, is_of_link: bool) {
 pub fn look_up(state: State) {
     let unknown = state.form.with_untracked(|form| {
         let model = &form.scenario().model;
-        model.record().is_none().then(|| model.id().to_owned())
+        let is_known = model.record().is_some() || catalog().refused_model(model.id()).is_some();
+        (!is_known).then(|| model.id().to_owned())
     });
     let Some(name) = unknown else { return };
     let is_asked = |(text, is_of_link): &(Text, bool)| *is_of_link && text.text == name;

@@ -13,7 +13,8 @@ fn containers_are_read() {
     let second = "services:\n  proxy:\n    image: nginx\n    command: [nginx, -g, 'daemon off;']\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B -tp 2 --max-num-seqs 64\n";
     let init = "spec:\n  initContainers:\n  - name: get\n    image: busybox\n    command: [sh, -c, wait]\n  containers:\n  - args: [\"--model=Qwen/Qwen3-8B\", \"-tp\", \"2\", \"--max-num-seqs\", \"64\"]\n    image: vllm/vllm-openai:v0.11.0\n    livenessProbe:\n      exec:\n        command: [curl, localhost]\n";
     let idle = "spec:\n  containers:\n  - image: vllm/vllm-openai\n    command: [sleep, infinity]\n  - image: vllm/vllm-openai\n    args: [--model, Qwen/Qwen3-8B, --tensor-parallel-size=2, --max-num-seqs=64]\n";
-    for text in [kubernetes, shell, block, compose, flow, commented, second, init, idle] {
+    let script = "containers:\n- name: vllm\n  command: [\"/bin/sh\", \"-c\"]\n  args:\n  - |\n    MODEL=Qwen/Qwen3-8B\n    vllm serve $MODEL \\\n      -tp 2\n      --max-num-seqs 64\n";
+    for text in [kubernetes, shell, block, script, compose, flow, commented, second, init, idle] {
         assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64", "{text}");
     }
 }

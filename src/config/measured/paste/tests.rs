@@ -188,6 +188,7 @@ fn what_is_wrong_is_named() {
         assert!(issues.iter().any(|issue| issue.contains(expected)), "{text}: {issues:?}");
     }
     assert_eq!(of_default("Mean TTFT (ms): 1,234.5").0, "ttft-1234.5");
+    assert_eq!(of_default("Mean TTFT: 123ms\nMean TPOT: 0.0123s").0, "ttft-123,tpot-12.3");
     let (shown, issues) =
         of_default("Mean TTFT (ms): 5\nMean TTFT (ms): 7\nFlux capacity (GW): 1.21\nTPOT (ms): 0");
     assert_eq!(shown, "ttft-7");

@@ -91,11 +91,17 @@ fn pair(report: &mut ParsedReport, name: &str, value: &str) {
     if !name.contains(char::is_alphabetic) {
         return;
     }
-    // `Mean TTFT: 123 ms`.
-    match value.split_whitespace().nth(1) {
-        Some(unit) if !name.contains('(') => {
-            report.take_text(&format!("{name} ({unit})"), Statistic::Named, value)
+    // `Mean TTFT: 123 ms`, or `123ms`.
+    let mut words = value.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let end = first.trim_end_matches(char::is_alphabetic).len();
+    let (number, glued) = first.split_at(if first.parse::<f64>().is_ok() { first.len() } else { end });
+    let glued = Some(glued).filter(|unit| !unit.is_empty() && number.parse::<f64>().is_ok());
+    match glued.or(words.next()).filter(|_| !name.contains('(')) {
+        Some(unit) => {
+            let named = format!("{name} ({unit})");
+            report.take_text(&named, Statistic::Named, if glued.is_some() { number } else { value })
         }
-        _ => report.take_text(name, Statistic::Named, value),
+        None => report.take_text(name, Statistic::Named, value),
     }
 }

@@ -13,6 +13,7 @@ fn outcome(requests: Vec<FinishedRequest>, gaps: Gaps) -> Outcome {
         timeline: Vec::new(),
         joules: 0.0,
         queued: 0.0,
+        held_slots: 0.0,
         saturation: None,
     }
 }

@@ -109,6 +109,10 @@ fn every_policy_serves_all_requests_within_its_rules() {
             assert!(moment.kv_tokens <= capacity, "seed {seed}: {moment:?}");
             assert!(moment.running <= policy.max_seqs * policy.ranks, "seed {seed}: {moment:?}");
         }
+        let slots = f64::from(policy.max_seqs * policy.ranks);
+        assert!(outcome.held_slots <= slots * outcome.duration() * (1.0 + 1e-9), "seed {seed}");
+        let stays: f64 = outcome.requests.iter().map(FinishedRequest::e2e).sum();
+        assert!(outcome.held_slots + outcome.queued <= stays + 1e-6, "seed {seed}: {stays}");
         let mut from_requests = 0.0;
         for (served, request) in outcome.requests.iter().zip(&requests) {
             assert_eq!((served.prompt, served.output), (request.prompt, request.output));
@@ -162,8 +166,8 @@ fn the_decode_shortcut_equals_scheduling_each_step() {
             let policy = Policy { balance_wait, ..policy.clone() };
             let outcome = simulate(&policy, &requests, &arrivals, &cost, Limits::default())?;
             // The queue is added up over fewer parts.
-            let queued = (outcome.queued * 1e6).round();
-            Ok::<_, SimError>(Outcome { queued, ..outcome })
+            let [queued, held_slots] = [outcome.queued, outcome.held_slots].map(|of| (of * 1e6).round());
+            Ok::<_, SimError>(Outcome { queued, held_slots, ..outcome })
         };
         // One rank has nothing to balance: the only effect is that no steps are taken together.
         assert_eq!(run(None), run(Some(BalanceWait { iterations: 1, gather: 0 })), "seed {seed}: {policy:?}");

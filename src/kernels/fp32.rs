@@ -8,18 +8,18 @@ use crate::units::{Bytes, F32_BYTES, Flops, Seconds};
 
 /// `C[m,n] = A[m,k] B[k,n]` with every operand in FP32, B the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ExactGemm {
+pub struct Fp32Gemm {
     pub m: u64,
     pub n: u64,
     pub k: u64,
 }
 
-impl Kernel for ExactGemm {
+impl Kernel for Fp32Gemm {
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
         let (weights, activations) = (Bytes(n * k * F32_BYTES), Bytes((m * k + m * n) * F32_BYTES));
         let count = Count::new(Flops::ZERO, None, weights, activations, gpu)?;
-        Ok(Count { exact: Flops(2.0 * m * n * k), ..count })
+        Ok(Count { fp32: Flops(2.0 * m * n * k), ..count })
     }
 
     fn shape(&self) -> String {
@@ -45,7 +45,7 @@ mod tests {
         // 12.9 GFLOP at 132 SMs, 128 multiply-adds a clock and 1,830 MHz: 61.8 TFLOP/s.
         let gpu = catalog().gpu("h200-sxm").expect("in the catalog");
         let seconds = |m| {
-            let router = ExactGemm { m, n: 256, k: 3072 };
+            let router = Fp32Gemm { m, n: 256, k: 3072 };
             router.count(gpu).expect("complete record").at_roofs(gpu).expect("complete record").0
         };
         assert!((seconds(8192) * 1e6 - 208.3).abs() < 0.1, "{}", seconds(8192));
