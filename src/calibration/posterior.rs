@@ -155,10 +155,12 @@ impl Calibration {
             |shared: &PerFactor| shared.iter().zip(prior).map(|(shared, prior)| shared / prior).sum::<f64>();
         let required = self.required();
         let may_share = |known: &&KnownRun| at.iter().any(|at| at.agree(&known.place).contain(required));
-        let known = self.known.iter().filter(|known| may_inform(&known.point)).chain(own);
-        let all: Vec<&KnownRun> = known.filter(may_share).collect();
-        // The runs chosen for any of the configurations.
+        let shipped = self.known.iter().filter(|known| may_inform(&known.point)).filter(may_share);
+        let mut all: Vec<&KnownRun> = shipped.collect();
+        // The runs chosen for any of the configurations: all of the visitor's.
         let mut chosen = vec![false; all.len()];
+        all.extend(own.into_iter().filter(may_share));
+        chosen.resize(all.len(), true);
         for at in at {
             let shares = all.iter().map(|known| share(&self.shared(at, &known.place)));
             let mut order: Vec<(f64, &KnownRun, usize)> = shares

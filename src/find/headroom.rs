@@ -34,8 +34,10 @@ impl Headroom {
             Some(breaks) => (self.meets * breaks).sqrt(),
         };
         let load = found.setup.workload.load;
-        let more = Load::of(load.size(), load.amount() * at);
-        // Clients are whole numbers.
+        // Clients are whole numbers: of one, the next is two.
+        let amount = load.amount() * at;
+        let is_first = self.breaks.is_none() && !load.is_rate();
+        let more = Load::of(load.size(), if is_first { amount.ceil() } else { amount });
         let times = more.amount() / load.amount();
         let is_new = times > self.meets && self.breaks.is_none_or(|breaks| times < breaks);
         if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.meets * (1.0 + PRECISION)) {

@@ -62,7 +62,7 @@ fn than(pools: &Found, whole: &Found) -> String {
         (_, false) => ["takes", "fewer GPUs", "more GPUs", "as many GPUs as"],
         (_, true) => ["does the job in", "fewer GPU hours", "more GPU hours", "as many GPU hours as"],
     };
-    compared(own / other, words)
+    compared(if own == other { 1.0 } else { own / other }, words)
 }
 
 /// `costs 25 % less than`; `as much as` if the percentage rounds to zero.

@@ -52,7 +52,7 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
     let layout = |parallel: Parallelism| {
         let trial = with(&|trial| trial.parallel = parallel);
         let joined = trial.nodes() == 1 || setup.gpu.network_bandwidth().is_ok();
-        let found = joined && divides(&setup.model, parallel) && fits(&trial)?;
+        let found = joined && divides(&trial) && fits(&trial)?;
         Ok(found.then_some(trial))
     };
     let wider = |tp: u32| Parallelism { tp, ..now };
@@ -69,7 +69,7 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
         let narrower = supported && weights.bytes() < setup.weights.bytes();
         let trial = with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
-        Ok((narrower && fits(&trial)?).then_some(trial))
+        Ok((narrower && divides(&trial) && fits(&trial)?).then_some(trial))
     };
     if let Some(found) = narrowed(Dtype::Fp8)? {
         return Ok(Some(found));

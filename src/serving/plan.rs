@@ -211,7 +211,7 @@ fn decode_steps(
     if setup.workload.osl < 2 {
         return Ok(Vec::new());
     }
-    let past = prompt_of(setup) + u64::from(setup.workload.osl) / 2;
+    let past = setup.mean_prompt() as u64 + u64::from(setup.workload.osl) / 2;
     let most = (running / f64::from(setup.parallel.batches())).ceil().max(1.0) as u64;
     let step = |count| {
         let batch = padded(setup, Batch::decode(count, past)).verifying(setup.workload.drafts.drafted);

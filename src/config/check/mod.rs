@@ -19,10 +19,7 @@ pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 use super::catalog::Catalog;
 use super::inputs::check_ranges;
 use super::model::Formats;
-use super::{
-    Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, Model, Parallelism, STATE_BYTES, Scenario, Setup,
-    Workload,
-};
+use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, STATE_BYTES, Scenario, Setup, Workload};
 
 /// Resolves ids and checks all ranges and constraints. Returns all findings at once, each with its field; there is
 /// a setup only if none is an error.
@@ -126,10 +123,16 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     Some(setup)
 }
 
-/// Whether the heads, columns and experts of `model` divide by these degrees.
-pub fn divides(model: &Model, parallel: Parallelism) -> bool {
+/// Whether the model's heads, columns, experts and blocks of weights divide by the setup's degrees, which its engine can
+/// start.
+pub fn divides(setup: &Setup) -> bool {
+    let Setup { model, engine, parallel, weights, .. } = setup;
     let mut issues = Vec::new();
-    parallel::fits_model(model, parallel, &mut issues);
+    parallel::fits_model(model, *parallel, &mut issues);
+    if model.has_experts() {
+        parallel::fits_engine(engine, *parallel, &mut issues);
+    }
+    formats::blocks_divide(*weights, model, *parallel, &mut issues);
     issues.is_empty()
 }
 

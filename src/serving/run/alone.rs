@@ -5,7 +5,7 @@ use crate::calibration::Factors;
 use crate::serving::sim::{Arrivals, Request};
 use crate::units::Seconds;
 
-/// Times of a request of mean length that has the system to itself.
+/// Times of a request of mean length, in sessions a first one, that has the system to itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Alone {
     pub ttft: Seconds,

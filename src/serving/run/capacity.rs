@@ -85,7 +85,7 @@ impl Runner {
     /// Requests of mean length that one copy, a replica or pools as a whole, holds at once.
     pub(super) fn slots(&self) -> u32 {
         let tokens = self.setup.mean_prompt() as u64 + u64::from(self.setup.workload.osl);
-        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.max_seqs)) as u32;
+        let of_rank = (self.policy.kv_tokens / tokens).clamp(1, u64::from(self.policy.slots())) as u32;
         of_rank.saturating_mul(self.ranks()).min(MOST_CLIENTS)
     }
 
@@ -99,7 +99,7 @@ impl Runner {
         let (prompt, output) = (self.setup.mean_prompt(), f64::from(self.setup.workload.osl));
         let slots = f64::from(self.slots());
         let of_slot = (prompt + output) / (prompt + output / 2.0);
-        let limit = self.policy.max_seqs.saturating_mul(self.ranks());
+        let limit = self.policy.slots().saturating_mul(self.ranks());
         (slots * of_slot).min(f64::from(limit))
     }
 

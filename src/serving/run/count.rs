@@ -60,6 +60,22 @@ impl Runner {
         }
         Ok(served)
     }
+
+    /// How many times the simulated replica's rate all `replicas` serve. Few requests may not divide by them, and the first of
+    /// most replicas arrive later than that of the simulated one.
+    pub(super) fn worth(&self, setup: &Setup, load: Load, outcome: &Outcome, replicas: f64) -> f64 {
+        let of_trace = self.trace.as_ref().map(|trace| trace.requests.len() as f64);
+        let Some(all) = of_trace.or(stated(setup, load).map(f64::from)) else { return replicas };
+        let simulated = outcome.requests.len() as f64;
+        match load {
+            Load::Concurrency(_) => replicas.min(all / simulated),
+            Load::Rate(rate) | Load::ConstantRate(rate) => {
+                let later = (all - 1.0 - (simulated - 1.0) * replicas).max(0.0) / rate;
+                all / simulated * outcome.duration() / (outcome.duration() + later)
+            }
+            _ => replicas,
+        }
+    }
 }
 
 /// Whether fewer requests tell how all of them are served. A server that takes in a whole burst is busier than one with less of it.
@@ -71,9 +87,10 @@ fn is_steady(setup: &Setup, load: Load) -> bool {
     }
 }
 
-/// The setup's number of requests, which is for its own load only.
+/// The setup's number of requests, which is for its own load only. Loads that end by themselves have none.
 pub(super) fn stated(setup: &Setup, load: Load) -> Option<u32> {
-    setup.workload.requests.filter(|_| load == setup.workload.load)
+    let ends = matches!(load, Load::Burst(_) | Load::Offline(_) | Load::Batch(_));
+    setup.workload.requests.filter(|_| load == setup.workload.load && !ends)
 }
 
 /// Requests of a session; 1 without sessions.
@@ -141,6 +158,12 @@ fn whole(requests: u32, turns: u32) -> u32 {
     requests.div_ceil(turns.max(1)).saturating_mul(turns.max(1))
 }
 
+/// Clients of the replica with most of them, and how many such replicas all clients make: the others have one less.
+pub(super) fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
+    let of_replica = clients_per_copy(setup, clients).0.ceil() as u32;
+    (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
+}
+
 /// Requests that a run of `load` sends to one replica at first.
 pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
     let replicas = setup.copies();
@@ -157,7 +180,11 @@ pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
     match load {
         Load::Concurrency(clients) => of_clients(clients),
         Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
-        Load::Burst(size) | Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
+        Load::Burst(size) => {
+            let most = setup.workload.max_in_flight;
+            size.div_ceil(most.map_or(replicas, |most| clients_per_copy(setup, most).1 as u32))
+        }
+        Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
         Load::Sessions(users) => {
             let least = clients_per_copy(setup, users).0.ceil() as u32 * turns;
             whole(of_clients(users), turns).max(if stated.is_some() { 0 } else { least })

@@ -228,7 +228,11 @@ impl Runner {
         options: RunOptions<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
         let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
+        // Nobody sends a queue: its prompts wait for nothing but steps.
+        let wait = if matches!(load, Load::Offline(_) | Load::Batch(_)) { 1.0 } else { options.factors.wait };
+        let options = RunOptions { factors: Factors { wait, ..options.factors }, ..options };
         let (outcome, kv_tokens) = self.outcome(&requests, &arrivals, options)?;
+        let replicas = self.worth(setup, load, &outcome, replicas);
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
 
@@ -286,7 +290,7 @@ impl Runner {
             }
             Load::Burst(_) => match workload.max_in_flight {
                 Some(most) => {
-                    let (of_replica, replicas) = clients_of_one(setup, most);
+                    let (of_replica, replicas) = count::clients_of_one(setup, most);
                     (Arrivals::Closed { clients: of_replica }, replicas)
                 }
                 None => (Arrivals::AtOnce, shares),
@@ -326,15 +330,9 @@ impl Runner {
     }
 }
 
-/// Clients of the replica with most of them, and how many such replicas all clients make: the others have one less.
-fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
-    let of_replica = clients_per_copy(setup, clients).0.ceil() as u32;
-    (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
-}
-
 /// The arrivals of the replica with most clients, and how many such replicas all clients make.
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
-    let (of_replica, replicas) = clients_of_one(setup, clients);
+    let (of_replica, replicas) = count::clients_of_one(setup, clients);
     let seconds = match setup.workload.start {
         Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, replicas),
         Start::Ramp(seconds) => seconds,

@@ -39,6 +39,11 @@ impl OwnRuns {
         runs: &[Scenario],
         ask: AskModels<'_, E>,
     ) -> Result<(Arc<[KnownRun]>, Vec<Issue>), E> {
+        // What was observed may be empty while the models have not answered.
+        if runs.is_empty() {
+            *self = Self::default();
+            return Ok(Default::default());
+        }
         let is_same = self.observed.iter().map(|(run, _)| run).eq(runs);
         if let Some(said) = self.said.as_ref().filter(|_| is_same) {
             return Ok(said.clone());

@@ -33,7 +33,10 @@ impl Power {
     pub fn of(setup: &Setup, dynamic: f64, output_per_s: f64, requests_per_s: f64) -> Option<Self> {
         let idle = |part: &Setup| Some(PowerModel::of(part).ok()?.idle.0 * f64::from(part.own_gpus()));
         let idle = setup.parts().map(idle).sum::<Option<f64>>()?;
-        let (watts, gpus) = (idle + dynamic, f64::from(setup.gpus()));
+        let most_of = |part: &Setup| Some(PowerModel::of(part).ok()?.most.0 * f64::from(part.own_gpus()));
+        let limit = setup.parts().map(most_of).sum::<Option<f64>>()?;
+        // The factor on waiting shortens runs, and not the energy of their steps.
+        let (watts, gpus) = ((idle + dynamic).min(limit), f64::from(setup.gpus()));
         let measured = setup.parts().all(|part| part.gpu.has_measured_power());
         let error = if measured { constants().seen_error } else { constants().unseen_error };
         let most =

@@ -217,6 +217,7 @@ impl Runner {
             rates.push(rate);
         }
         rates.sort_unstable_by(f64::total_cmp);
+        rates.dedup();
         rates
     }
 }

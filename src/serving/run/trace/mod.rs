@@ -75,8 +75,12 @@ impl Trace {
     /// `setup` under this trace: at the setup's rate or else at its own pace, with its mean lengths.
     ///
     /// # Errors
-    /// If the trace has no pace, or a prompt has no room for the setup's images.
+    /// If the trace has no pace, the setup no server, or a prompt no room for its images.
     pub fn on(&self, setup: &Setup) -> Result<Setup, Issue> {
+        if matches!(setup.workload.load, Load::Batch(_) | Load::Offline(_)) {
+            let text = "a trace is sent to a server: choose clients or a rate as the load";
+            return Err(Issue::error(Field::Trace, text));
+        }
         let none = "all requests of the trace arrive at once: use a burst instead";
         let own = self.rate().ok_or_else(|| Issue::error(Field::Trace, none))?;
         let images = setup.workload.images.saturating_mul(setup.image_tokens);
