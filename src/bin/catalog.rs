@@ -57,8 +57,11 @@ fn folders() -> Result<Vec<PathBuf>, String> {
 /// The published configs in a folder, sorted by name.
 fn configs(folder: &Path) -> Result<Vec<ConfigFile>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+    let files: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
+    let files = files.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> = files
+        .into_iter()
+        .filter_map(|file| file.into_string().ok())
         .filter(|name| !name.ends_with(QUANTIZATION))
         .filter_map(|name| name.strip_suffix(CONFIG).map(str::to_owned))
         .collect();

@@ -309,6 +309,16 @@ mod tests {
     }
 
     #[test]
+    fn a_visitors_runs_always_inform() {
+        let far = run("vllm", 0.5);
+        let far = KnownRun::new(ConfigPoint { in_flight: 500.0, ..far.point }, far.observed);
+        let calibration = calibration((0..POSTERIOR_RUNS).map(|_| run("vllm", 0.1)).collect());
+        let at = run("vllm", 0.0).point;
+        let with = |own: &[KnownRun]| calibration.posterior(&at, own, |_| true).mean[1];
+        assert!(with(std::slice::from_ref(&far)) > with(&[]));
+    }
+
+    #[test]
     fn sources_add_up_to_the_whole() {
         let calibration = shipped();
         let response = [0.4, 0.9, 1.0];

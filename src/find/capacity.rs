@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::request::{number, stated};
 use super::survey::Survey;
 use super::{Answer, DeploymentPlan, Request, Search};
-use crate::config::inputs::{ANY, Range};
+use crate::config::inputs::Range;
 use crate::config::link::{Link, repeated};
 use crate::config::{Field, Issue, json};
 use crate::units::{Dollars, count, decimal};
@@ -75,7 +75,8 @@ pub struct Hour {
 const DAY: &str = "day";
 const MOST: &str = "most";
 pub(super) const HOURS: usize = 24;
-const RATE: Range = Range::new(0.0, 100_000.0);
+/// Of an hour with requests.
+const RATE: Range = Range::new(0.001, 100_000.0);
 /// Loads whose maximum can be asked for.
 pub(super) const SIZES: [Field; 5] =
     [Field::Rate, Field::ConstantRate, Field::Concurrency, Field::Sessions, Field::SessionRate];
@@ -194,20 +195,25 @@ impl Question {
     }
 }
 
+/// Whether a rate can be one of a day: an hour may have no requests at all.
+fn is_of_hour(rate: f64) -> bool {
+    rate == 0.0 || RATE.contains(rate)
+}
+
 fn rates(value: &Value, issues: &mut Vec<Issue>) -> Vec<f64> {
     let hours = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let rates: Vec<f64> = hours
         .iter()
         .filter_map(Value::as_f64)
-        .filter(|rate| RATE.contains(*rate))
+        .filter(|rate| is_of_hour(*rate))
         .map(|rate| rate + 0.0)
         .collect();
     let text = if hours.len() != HOURS {
         let given = if value.is_array() { hours.len().to_string() } else { json::kind(value).to_owned() };
         format!("`{DAY}` must have {HOURS} rates, in requests per second from midnight on, not {given}")
     } else if rates.len() != HOURS {
-        let other = hours.iter().find(|hour| !hour.as_f64().is_some_and(|rate| RATE.contains(rate)));
-        RATE.wanted(&format!("each rate of `{DAY}`"), ANY, &json::shown(other.unwrap_or(value)))
+        let other = hours.iter().find(|hour| !hour.as_f64().is_some_and(is_of_hour));
+        RATE.wanted(&format!("each rate of `{DAY}`"), "0 or a number", &json::shown(other.unwrap_or(value)))
     } else if rates.iter().all(|rate| *rate == 0.0) {
         format!("`{DAY}` has no requests in any hour")
     } else {

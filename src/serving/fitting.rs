@@ -95,3 +95,27 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Issue, catalog, check, link};
+
+    #[test]
+    fn what_is_suggested_can_be_started() {
+        for text in [
+            "m=glm-4.6&g=h100-sxm&tp=4&w=fp8_block",
+            "m=qwen3-235b-a22b&g=l40s&tp=4&w=fp8_block",
+            "m=deepseek-r1&g=h200-sxm&dp=2&ep=2&e=trtllm",
+            "m=deepseek-r1&g=h200-sxm&dp=2&ep=2",
+        ] {
+            let (link, _) = link::decode(text);
+            let mut scenario = link.scenario;
+            let setup = check(&scenario, catalog()).0.expect(text);
+            let Some(found) = fitting(&setup, &Demand::of(&setup)).expect(text) else { continue };
+            (scenario.parallel, scenario.weights) = (found.parallel, Some(found.weights));
+            let (_, issues) = check(&scenario, catalog());
+            assert!(!issues.iter().any(Issue::is_error), "{text}: {:?}: {issues:?}", found.parallel);
+        }
+    }
+}

@@ -41,6 +41,16 @@ proptest! {
     }
 
     #[test]
+    fn no_more_is_served_than_arrives(replicas in 1u32..20, requests in 1u32..60, rate in 0.01f64..4.0) {
+        let mut asked = scenario("qwen3-8b", "h200-sxm", "vllm", 512, 64, Load::ConstantRate(rate));
+        (asked.replicas, asked.workload.requests) = (replicas, Some(requests));
+        let served = report(&asked, -0.4).headline.expect("served").requests_per_s;
+        // The first arrives at once.
+        let most = f64::from(requests) / f64::from((requests - 1).max(1)) * rate;
+        prop_assert!(requests == 1 || served <= most * (1.0 + 1e-9), "{served} of {rate}");
+    }
+
+    #[test]
     fn time_grows_with_work(
         engine in prop::sample::select(&ENGINES[..]),
         isl in 1u32..1500, osl in 2u32..400, size in 1u32..40,

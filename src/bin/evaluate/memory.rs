@@ -32,6 +32,9 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     for path in &arguments.cases {
         cases.extend(read(&read_file(path)?).map_err(|error| in_file(path, error))?);
     }
+    if cases.is_empty() {
+        return Err("these files have no cases".into());
+    }
     let (compared, skipped) = parted(cases.iter().map(|case| (&case.id, compare(case, &catalog))));
     if let Some(path) = &arguments.per_case {
         write_lines(path, &compared)?;

@@ -97,6 +97,11 @@ fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
         let fitted = path.file_name().is_some_and(|name| name == "cases.jsonl");
         cases.read(&read(path)?, fitted).map_err(|error| in_file(path, error))?;
     }
+    let kept =
+        [cases.served().count(), cases.pools().count(), cases.batches().count(), cases.traces().count()];
+    if kept.iter().sum::<usize>() + cases.skipped.len() == 0 {
+        return Err("these files have no cases".into());
+    }
     Ok(cases)
 }
 

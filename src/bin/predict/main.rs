@@ -77,12 +77,18 @@ fn run(cli: &Cli) -> Result<(), Stop> {
     let mut worst = None;
     for scenario in &cli.scenario {
         let text = match scenario.as_str() {
-            "-" => std::io::read_to_string(std::io::stdin())?,
-            file if cli.file => read(Path::new(file))?,
-            given => given.to_owned(),
+            "-" => std::io::read_to_string(std::io::stdin()).map_err(Stop::from),
+            file if cli.file => read(Path::new(file)),
+            given => Ok(given.to_owned()),
         };
         let which = if cli.scenario.len() > 1 { format!("{scenario}: ") } else { String::new() };
-        worst = one(cli, &text, &which, &options, models.as_ref()).err().max(worst);
+        let done = text.and_then(|text| one(cli, &text, &which, &options, models.as_ref()));
+        // Those after it are still answered, and only the last failure is said at the end.
+        if let (Err(Stop::Failure(text)), Some(Stop::Failure(_))) = (&done, &worst) {
+            eprintln!("predict: {text}");
+            continue;
+        }
+        worst = done.err().max(worst);
     }
     worst.map_or(Ok(()), Err)
 }
@@ -103,8 +109,13 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
     if let Some(failure) = &answered.prediction.failure {
         return Err(Stop::Failure(failure.text.clone()));
     }
-    if let Some(text) = shown(cli, &answered)? {
-        print(&text)?;
+    match shown(cli, &answered)? {
+        Some(text) => print(&text)?,
+        None if cli.is_drawn() && answered.prediction.is_answered() => {
+            eprintln!("error: {which}this load has no such chart");
+            return Err(Stop::Input);
+        }
+        None => {}
     }
     held(cli, &answered, which)
 }
@@ -197,6 +208,11 @@ fn options(cli: &Cli) -> Result<Options, Stop> {
     }
     if cli.scenario.len() > 1 && cli.is_drawn() {
         refused("--yaml, --badge, --svg and --study take one scenario");
+    }
+    if cli.is_drawn() && (cli.sweep || cli.format != Format::Json) {
+        refused(
+            "--yaml, --badge, --svg and --study have a format of their own: leave out --format and --sweep",
+        );
     }
     if cli.sweep && cli.format != Format::Json {
         refused("--sweep needs JSON: leave out --format");

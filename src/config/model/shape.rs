@@ -150,13 +150,18 @@ impl Model {
     }
 
     /// The layer that drafts tokens, if any: like the model's last, per the DeepSeek-V3 Technical Report (2.2). It
-    /// has regular attention even if most layers are recurrent (Qwen3.5, Nemotron 3).
+    /// has regular attention even if most layers are recurrent (Qwen3.5, Nemotron 3), and no compressed entries (the last of
+    /// DeepSeek-V4's `compress_ratios` is 0).
     pub fn drafting_layer(&self) -> Option<Blocks> {
         self.mtp?;
         let last = self.blocks.last()?;
+        let mut attention = self.attentions().filter(|attention| !attention.recurs()).last().cloned();
+        if let Some(Attention::Compressed(compressed)) = &mut attention {
+            (compressed.ratio, compressed.indexer) = (None, None);
+        }
         Some(Blocks {
             count: 1,
-            attention: self.attentions().filter(|attention| !attention.recurs()).last().cloned(),
+            attention,
             ffn: self.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).next_back().cloned(),
             norms: last.norms,
             streams: last.streams,

@@ -278,6 +278,8 @@ impl Tensors {
         }
         if let Some(intermediate) = moe.beside {
             self.dense(Class::Mlp, &Dense { intermediate, ungated: moe.ungated }, hidden);
+            // The norms after both branches, and before the experts.
+            self.kept(3 * hidden);
         }
     }
 }

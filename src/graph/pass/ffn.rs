@@ -56,6 +56,11 @@ impl Calls<'_> {
         if let Some(intermediate) = moe.beside {
             let dense = model::Dense { intermediate, ungated: moe.ungated };
             self.dense(&dense, count, formats.mlp);
+            // Each branch has a norm after it, which needs its whole sum; the experts have one before them, too.
+            self.all_reduce(count);
+            for norm in ["mlp_branch_norm", "experts_input_norm", "experts_branch_norm"] {
+                self.plain_norm(Block::Mlp, norm, count);
+            }
         }
         if let Some(shared) = moe.shared() {
             self.shared(&shared, count);
