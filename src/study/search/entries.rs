@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::config::inputs::reset;
 use crate::config::model::Attention;
-use crate::config::objects::from_json;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
 use crate::study::panel::{self, Panel};
 use crate::study::{Row, Span, Study, edit, glossary, words};
@@ -16,44 +15,24 @@ use crate::units::{Dollars, count, decimal};
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 
 /// `static/catalog/presets.json`.
-#[derive(Deserialize)]
-struct Presets {
-    workloads: Vec<Workload>,
-    limits: Vec<Limits>,
-    configurations: Vec<Configuration>,
-}
-
-#[derive(Deserialize)]
-struct Configuration {
-    name: String,
-    link: String,
-    about: String,
-}
-
-#[derive(Deserialize)]
-struct Workload {
-    name: String,
-    isl: u32,
-    osl: u32,
-    #[serde(default)]
-    cached_share: f64,
-    #[serde(default)]
-    offline: u32,
-    source: String,
-}
-
-#[derive(Deserialize)]
-struct Limits {
-    name: String,
-    ttft_ms: f64,
-    tpot_ms: f64,
-    source: String,
-}
-
-static PRESETS: LazyLock<Presets> = LazyLock::new(|| {
-    let read = from_json(include_str!("../../../static/catalog/presets.json"));
-    read.unwrap_or_else(|fault| panic!("static/catalog/presets.json: {fault}: a test reads it"))
+/// Read as plain JSON: records would cost visitors more to download than the file itself.
+static PRESETS: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../static/catalog/presets.json")).unwrap_or_default()
 });
+
+/// The presets of a kind, each with its name.
+fn presets(kind: &str) -> impl Iterator<Item = (&'static str, &'static Value)> {
+    PRESETS[kind].as_array().into_iter().flatten().map(|of| (text(of, "name"), of))
+}
+
+fn text(of: &'static Value, key: &str) -> &'static str {
+    of[key].as_str().unwrap_or_default()
+}
+
+/// 0 if it has none.
+fn number(of: &Value, key: &str) -> f64 {
+    of[key].as_f64().unwrap_or_default()
+}
 
 /// A searchable entry.
 pub struct Entry {
@@ -77,20 +56,28 @@ pub fn entries(study: &Study) -> Vec<Entry> {
         Entry { kind, name: name.into(), facts, link: study.link_to(&scenario) }
     };
     let mut all = Vec::new();
-    for Workload { name, isl, osl, cached_share, offline, source } in &PRESETS.workloads {
-        all.push(with("Workload", name, format!("{isl} in, {osl} out. {source}"), &|scenario| {
-            scenario.use_workload((*isl, *osl, *cached_share), *offline);
-        }));
+    for (name, of) in presets("workloads") {
+        let [isl, osl, prompts] = ["isl", "osl", "offline"].map(|key| number(of, key) as u32);
+        all.push(with(
+            "Workload",
+            name,
+            format!("{isl} in, {osl} out. {}", text(of, "source")),
+            &|scenario| {
+                scenario.use_workload((isl, osl, number(of, "cached_share")), prompts);
+            },
+        ));
     }
-    for Limits { name, ttft_ms, tpot_ms, source } in &PRESETS.limits {
-        let facts = format!("TTFT {} ms, TPOT {} ms. {source}", decimal(*ttft_ms), decimal(*tpot_ms));
+    for (name, of) in presets("limits") {
+        let [ttft_ms, tpot_ms] = ["ttft_ms", "tpot_ms"].map(|key| number(of, key));
+        let facts =
+            format!("TTFT {} ms, TPOT {} ms. {}", decimal(ttft_ms), decimal(tpot_ms), text(of, "source"));
         all.push(with("Limits", name, facts, &|scenario| {
-            scenario.workload.slos.ttft_ms = Some(*ttft_ms);
-            scenario.workload.slos.tpot_ms = Some(*tpot_ms);
+            scenario.workload.slos.ttft_ms = Some(ttft_ms);
+            scenario.workload.slos.tpot_ms = Some(tpot_ms);
         }));
     }
-    for Configuration { name, link, about } in &PRESETS.configurations {
-        let (name, facts, link) = (name.clone(), about.clone(), format!("#{link}"));
+    for (name, of) in presets("configurations") {
+        let (name, facts, link) = (name.into(), text(of, "about").into(), format!("#{}", text(of, "link")));
         all.push(Entry { kind: "Configuration", name, facts, link });
     }
     for (panel, name) in panel::all() {
@@ -202,10 +189,17 @@ mod tests {
     }
 
     #[test]
-    fn presets_read() {
-        assert!(PRESETS.workloads.len() > 3 && PRESETS.limits.len() > 3);
-        assert!(PRESETS.workloads.iter().all(|preset| !preset.source.is_empty()));
-        assert!(PRESETS.limits.iter().all(|preset| !preset.source.is_empty()));
-        assert!(PRESETS.configurations.iter().all(|preset| preset.link.starts_with("v=1&")));
+    fn presets_have_what_their_entries_say() {
+        let has = |kind: &str, numbers: &[&str], texts: &[&str]| {
+            assert!(presets(kind).count() > 3, "{kind}");
+            for (name, of) in presets(kind) {
+                assert!(!name.is_empty() && texts.iter().all(|key| !text(of, key).is_empty()), "{of}");
+                assert!(numbers.iter().all(|key| number(of, key) > 0.0), "{of}");
+            }
+        };
+        has("workloads", &["isl", "osl"], &["source"]);
+        has("limits", &["ttft_ms", "tpot_ms"], &["source"]);
+        has("configurations", &[], &["about"]);
+        assert!(presets("configurations").all(|(_, of)| text(of, "link").starts_with("v=1&")));
     }
 }

@@ -44,7 +44,9 @@ impl Panel {
     }
 
     fn read(self, files: Option<FileList>) {
-        let Some(files) = files.filter(|files| files.length() > 0) else { return };
+        // The list itself is emptied with the input.
+        let files = files.map(|all| (0..all.length()).filter_map(|at| all.get(at)).collect::<Vec<File>>());
+        let Some(files) = files.filter(|files| !files.is_empty()) else { return };
         spawn_local(async move {
             match self.contents(&files).await {
                 Ok(contents) => {
@@ -57,9 +59,8 @@ impl Panel {
     }
 
     /// The texts of all files, such as a model's `config.json` and its quantization.
-    async fn contents(self, files: &FileList) -> Result<String, Issue> {
+    async fn contents(self, files: &[File]) -> Result<String, Issue> {
         let issue = |text| Issue::error(self.own.field, text);
-        let files: Vec<File> = (0..files.length()).filter_map(|at| files.get(at)).collect();
         if files.iter().map(|file| file.size()).sum::<f64>() > self.own.longest {
             return Err(issue(self.own.too_long));
         }
