@@ -1,8 +1,6 @@
 //! Parses a load, its limits and hardware in natural language: `Llama-3.3-70B, 20 requests/s, TTFT 1 s, TPOT 30
 //! ms`.
 
-use std::mem::take;
-
 mod amount;
 mod begins;
 mod gpus;
@@ -26,7 +24,7 @@ use parsed::Parsed;
 use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 54] = [
+const FILLERS: [&str; 55] = [
     "a",
     "an",
     "and",
@@ -77,6 +75,7 @@ const FILLERS: [&str; 54] = [
     "up",
     "use",
     "using",
+    "weights",
     "with",
     "within",
     "/",
@@ -128,7 +127,7 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
     loop {
         let from = words.at;
         let Some(word) = words.next() else { break };
-        let before = parsed.clone();
+        let before = (parsed.link.clone(), parsed.slos, parsed.find.clone(), parsed.kind.clone());
         let known = amount::read(&word, words, parsed).filter(|_| !words.is_within_word());
         let known = known.map(|field| (field, words.phrase(from, words.at)));
         // `memory share of 90%` is no share of the requests.
@@ -141,8 +140,8 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
             parsed.accept(field, &word, phrase, words.follows_least(from));
             continue;
         }
-        // A rejected phrase leaves nothing but the reason.
-        *parsed = Parsed { refused: take(&mut parsed.refused), ..before };
+        // A rejected phrase sets nothing.
+        (parsed.link, parsed.slos, parsed.find, parsed.kind) = before;
         words.at = from + 1;
         if parsed.left_out_to == Some(from) {
             parsed.refused.push(left_out::wanted(&words.phrase(from, from + 1)));

@@ -110,7 +110,11 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         AmountUnit::Percent => {
             if words.next_if(&CACHED) {
                 words.next_if(&CACHED);
-                return cached(number, parsed);
+                if number > 100.0 {
+                    return None;
+                }
+                parsed.link.scenario.workload.cached_share = number / 100.0;
+                return Some(Field::CachedShare);
             }
             let from = words.at;
             words.skip();
@@ -126,12 +130,6 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         _ => {}
     }
     set(number, unit, parsed)
-}
-
-/// Sets the percentage of prompts in the prefix cache.
-fn cached(percent: f64, parsed: &mut Parsed) -> Option<Field> {
-    (percent <= 100.0).then(|| parsed.link.scenario.workload.cached_share = percent / 100.0)?;
-    Some(Field::CachedShare)
 }
 
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.
@@ -300,15 +298,6 @@ fn asks(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         "accepted" => {
             words.skip();
             (Field::Accepted, words.number()?.to_string())
-        }
-        // `prefix cache hit rate of 80%`.
-        _ if CACHED.contains(&word) => {
-            while words.next_if(&CACHED) {}
-            words.next_if(&["rate", "share"]);
-            words.skip();
-            let number = words.number()?;
-            words.next_if(&["%"]).then_some(())?;
-            return cached(number, parsed);
         }
         _ => match (Shape::from_id(word), DEGREES.iter().find_map(degree)) {
             (Some(shape), _) => {

@@ -15,7 +15,6 @@ const COSTS: [&str; 6] = ["at", "@", "costs", "cost", "price", "is"];
 const PRICES: [&str; 4] = ["prices", "price", "pricing", "priced"];
 /// Price terms that apply to every GPU.
 const TERMS: [&str; 2] = ["reserved", "on_demand"];
-const WEIGHTS: &str = "weights";
 const A_GPU_HOUR: [&str; 9] =
     ["/h", "/hr", "/hour", "/gpu-hour", "/gpu-h", "/gpu/h", "/gpu/hr", "/gpu/hour", "/gpu"];
 
@@ -46,20 +45,11 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         return Some(Field::Kv);
     }
     let all = wishes(word);
-    if let Some((field @ Field::Weights, format)) = all.first() {
-        if of_kv(words) {
-            add(Field::Kv, kv(word)?, parsed);
-            return Some(Field::Kv);
-        }
-        words.next_if(&[WEIGHTS]);
-        add(*field, format, parsed);
-        return Some(*field);
-    }
-    // `weights in fp8`.
-    if word == WEIGHTS {
-        words.skip();
-        let format = words.next()?;
-        return read(&format, words, parsed).filter(|field| *field == Field::Weights);
+    if let Some((Field::Weights, _)) = all.first()
+        && of_kv(words)
+    {
+        add(Field::Kv, kv(word)?, parsed);
+        return Some(Field::Kv);
     }
     let all = of_memory(all, words);
     let types = gpus(&all);

@@ -31,7 +31,6 @@ const BUDGETS: [Field; 2] = [Field::BudgetGpus, Field::BudgetDollars];
 const OF_MODEL: [Field; 4] = [Field::Weights, Field::Kv, Field::Drafted, Field::Accepted];
 
 /// Everything that a text states.
-#[derive(Clone)]
 pub(super) struct Parsed {
     pub link: Link,
     pub slos: Slos,
@@ -91,21 +90,17 @@ impl Parsed {
     }
 
     /// # Errors
-    /// If a deadline is stated for a load that never ends: it may be one of any latency. Or if a budget is that of a
-    /// whole job: budgets are per hour.
+    /// If a deadline is stated for a load that never ends: it may be one of any latency.
     pub fn of_job(&self) -> Result<(), Issue> {
         let is_job = matches!(self.link.scenario.workload.load, Load::Offline(_) | Load::Burst(_));
-        let budget = self.stated.iter().find(|(field, _)| *field == Field::BudgetDollars);
-        let text = match (&self.deadline, budget) {
-            (Some(phrase), _) if !is_job => {
-                format!("`{}`: name the latency, TTFT, TPOT or E2E, such as `E2E 2 s`", excerpt(phrase))
+        match self.deadline.as_ref().filter(|_| !is_job) {
+            Some(phrase) => {
+                let text =
+                    format!("`{}`: name the latency, TTFT, TPOT or E2E, such as `E2E 2 s`", excerpt(phrase));
+                Err(Issue::error(Field::Vary, text))
             }
-            (_, Some((_, phrase))) if is_job && !phrase.contains("/h") => {
-                format!("`{}`: a budget is in dollars per hour, such as `$40/h`", excerpt(phrase))
-            }
-            _ => return Ok(()),
-        };
-        Err(Issue::error(Field::Vary, text))
+            None => Ok(()),
+        }
     }
 
     /// # Errors

@@ -11,7 +11,7 @@ use super::model::is_counted;
 use super::words::SEPARATORS;
 
 /// What people write, and how it is read.
-const PHRASES: [(&str, &str); 29] = [
+const PHRASES: [(&str, &str); 25] = [
     ("time to first token", "ttft"),
     ("first token latency", "ttft"),
     ("first-token latency", "ttft"),
@@ -27,11 +27,7 @@ const PHRASES: [(&str, &str); 29] = [
     ("within an hour", "within 1 hour"),
     ("in a day", "in 1 day"),
     ("within a day", "within 1 day"),
-    ("half a million", "500k"),
-    ("half an hour", "0.5 hours"),
-    ("half a day", "0.5 days"),
     ("no more than", "under"),
-    ("never more than", "under"),
     ("not more than", "under"),
     ("instead of", "except"),
     ("rather than", "except"),
