@@ -6,26 +6,22 @@ use crate::config::check::{check_kv, check_weights};
 use crate::config::{Dtype, Issue, Lengths, Load, Scenario, catalog};
 use crate::units::decimal;
 
-/// What belongs to a GPU, or to an engine.
-const OF_GPU: [Field; 3] = [Field::Sustained, Field::PowerCap, Field::Price];
-const OF_ENGINE: [Field; 3] = [Field::TokenBudget, Field::MaxSeqs, Field::MemoryShare];
-
 /// Resets what the new value of `chosen` rules out. Notes on `chosen` say what was reset and why; warnings, where a format is, since
 /// it changes all numbers.
 pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
     let mut texts = match chosen {
         Field::Model => numbers(scenario, "model"),
         Field::Load => numbers(scenario, "kind of load"),
-        Field::Gpu => {
-            let is_edited = !scenario.spec.is_empty();
-            let gone = replaced(scenario, &OF_GPU, |scenario| scenario.put_on(&scenario.gpu.clone()));
-            let figures = is_edited.then_some("edited figures");
-            let gone: Vec<&str> = gone.into_iter().chain(figures).collect();
-            of_previous(&gone, "GPU").into_iter().collect()
-        }
-        Field::Engine => {
-            let gone = replaced(scenario, &OF_ENGINE, |scenario| scenario.run_by(&scenario.engine.clone()));
-            of_previous(&gone, "engine").into_iter().collect()
+        Field::Gpu | Field::Engine => {
+            let before = (scenario.spec.clone(), scenario.overrides.clone());
+            match chosen {
+                Field::Gpu => scenario.put_on(&scenario.gpu.clone()),
+                _ => scenario.run_by(&scenario.engine.clone()),
+            }
+            let is_same = before == (scenario.spec.clone(), scenario.overrides.clone());
+            let text =
+                || "What was set for the previous one was reset, such as a price or a limit".to_owned();
+            (!is_same).then(text).into_iter().collect()
         }
         _ => Vec::new(),
     };
@@ -41,22 +37,6 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
     }
     issues.extend(texts.into_iter().map(|text| Issue::note(chosen, text)));
     issues
-}
-
-/// Labels of the `fields` that a change resets.
-fn replaced(scenario: &mut Scenario, fields: &[Field], change: impl Fn(&mut Scenario)) -> Vec<&'static str> {
-    let of =
-        |scenario: &Scenario, field: Field| field.input().number.and_then(|number| (number.read)(scenario));
-    let before: Vec<_> = fields.iter().map(|field| of(scenario, *field)).collect();
-    change(scenario);
-    let is_gone = |(field, before): (&Field, Option<f64>)| {
-        (before != of(scenario, *field)).then_some(field.input().label)
-    };
-    fields.iter().zip(before).filter_map(is_gone).collect()
-}
-
-fn of_previous(gone: &[&str], chosen: &str) -> Option<String> {
-    (!gone.is_empty()).then(|| format!("Reset, since set for the previous {chosen}: {}", gone.join(", ")))
 }
 
 /// Numbers that no longer apply.
