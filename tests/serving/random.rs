@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rooflight::config::{Dtype, Load};
+use rooflight::serving::Report;
 
 use super::{ENGINES, report, scenario};
 
@@ -32,8 +33,10 @@ proptest! {
         isl in 1u32..6000, osl in 2u32..800, size in 1u32..2000,
     ) {
         let asked = scenario("qwen3-8b", "h200-sxm", engine, isl, osl, Load::Concurrency(size));
-        if let Some(headline) = report(&asked, -0.4).headline {
+        let Report { headline, run, .. } = report(&asked, -0.4);
+        if let Some((headline, run)) = headline.zip(run) {
             let inside = headline.requests_per_s * headline.e2e.0;
+            prop_assert!((inside / run.metrics.in_flight - 1.0).abs() < 1e-9);
             // The rest are on their way to the scheduler, or their tokens to the client.
             prop_assert!(headline.running + headline.waiting <= inside * (1.0 + 1e-9));
             prop_assert!(inside <= f64::from(size) * (1.0 + 1e-9), "{inside} of {size}");

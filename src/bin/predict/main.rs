@@ -83,7 +83,7 @@ fn run(cli: &Cli) -> Result<(), Stop> {
         };
         let which = if cli.scenario.len() > 1 { format!("{scenario}: ") } else { String::new() };
         let done = text.and_then(|text| one(cli, &text, &which, &options, models.as_ref()));
-        // Those after it are still answered, and only the last failure is said at the end.
+        // Those after a failure are still answered. Every failure is said, the first at the end.
         if let (Err(Stop::Failure(text)), Some(Stop::Failure(_))) = (&done, &worst) {
             eprintln!("predict: {text}");
             continue;

@@ -19,8 +19,7 @@ pub fn reset(scenario: &mut Scenario, chosen: Field) -> Vec<Issue> {
                 _ => scenario.run_by(&scenario.engine.clone()),
             }
             let is_same = before == (scenario.spec.clone(), scenario.overrides.clone());
-            let text =
-                || "What was set for the previous one was reset, such as a price or a limit".to_owned();
+            let text = || "Settings for the previous one were reset, such as a price or limits".to_owned();
             (!is_same).then(text).into_iter().collect()
         }
         _ => Vec::new(),

@@ -31,16 +31,15 @@ pub struct Power {
 impl Power {
     /// `dynamic`: watts of all GPUs beyond idle power. `None` if a GPU's power is unknown.
     pub fn of(setup: &Setup, dynamic: f64, output_per_s: f64, requests_per_s: f64) -> Option<Self> {
-        let idle = |part: &Setup| Some(PowerModel::of(part).ok()?.idle.0 * f64::from(part.own_gpus()));
-        let idle = setup.parts().map(idle).sum::<Option<f64>>()?;
-        let most_of = |part: &Setup| Some(PowerModel::of(part).ok()?.most.0 * f64::from(part.own_gpus()));
-        let limit = setup.parts().map(most_of).sum::<Option<f64>>()?;
+        let part = |part: &Setup| Some((PowerModel::of(part).ok()?, f64::from(part.own_gpus())));
+        let parts = setup.parts().map(part).collect::<Option<Vec<_>>>()?;
+        let idle: f64 = parts.iter().map(|(model, gpus)| model.idle.0 * gpus).sum();
+        let limit = parts.iter().map(|(model, gpus)| model.most.0 * gpus).sum();
         // The factor on waiting shortens runs, and not the energy of their steps.
         let (watts, gpus) = ((idle + dynamic).min(limit), f64::from(setup.gpus()));
         let measured = setup.parts().all(|part| part.gpu.has_measured_power());
         let error = if measured { constants().seen_error } else { constants().unseen_error };
-        let most =
-            setup.parts().filter_map(|part| Some(PowerModel::of(part).ok()?.most.0)).fold(0.0, f64::max);
+        let most = parts.iter().map(|(model, _)| model.most.0).fold(0.0, f64::max);
         let watts_per_gpu = watts / gpus;
         let joules_per_output_token = watts / output_per_s;
         Some(Self {

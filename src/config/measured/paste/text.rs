@@ -95,7 +95,7 @@ fn pair(report: &mut ParsedReport, name: &str, value: &str) {
     let mut words = value.split_whitespace();
     let first = words.next().unwrap_or_default();
     let end = first.trim_end_matches(char::is_alphabetic).len();
-    let (number, glued) = first.split_at(if first.parse::<f64>().is_ok() { first.len() } else { end });
+    let (number, glued) = first.split_at(end);
     let glued = Some(glued).filter(|unit| !unit.is_empty() && number.parse::<f64>().is_ok());
     match glued.or(words.next()).filter(|_| !name.contains('(')) {
         Some(unit) => {
