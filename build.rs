@@ -16,15 +16,18 @@ use std::{env, fs};
 use serde_json::Value;
 
 const MANIFEST: &str = "models/manifest.json";
+const CALIBRATION: &str = "models/calibration.json";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=static/catalog");
     println!("cargo::rerun-if-changed={MANIFEST}");
+    println!("cargo::rerun-if-changed={CALIBRATION}");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for file in ["gpus.json", "engines.json"] {
         let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
         fs::write(out.join(file), packed(&uncited(&records)))?;
     }
+    fs::write(out.join("calibration.json"), packed(&text(CALIBRATION)?))?;
     fs::write(out.join("models.json"), packed(&without_ids(&read("models.json")?)))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;

@@ -10,7 +10,7 @@ use crate::config::Arch;
 use crate::config::objects::from_json;
 
 static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
-    let read = from_json(include_str!("../../models/calibration.json"));
+    let read = from_json(include_str!(concat!(env!("OUT_DIR"), "/calibration.json")));
     let file: File = read.unwrap_or_else(|fault| panic!("models/calibration.json: {fault}: a test reads it"));
     file.read()
 });

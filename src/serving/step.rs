@@ -5,7 +5,7 @@ mod images;
 mod tests;
 
 use crate::config::catalog::physics;
-use crate::config::kernels::{KernelName, LatentKernel};
+use crate::config::kernels::{ExpertKernel, KernelName, LatentKernel};
 use crate::config::model::Attention;
 use crate::config::{MissingFigure, Setup};
 use crate::efficiency::{Efficiencies, Rows};
@@ -173,6 +173,9 @@ pub fn layers(setup: &Setup, batch: &Batch) -> Vec<Vec<Call>> {
 fn layout(setup: &Setup) -> Layout {
     let variants = setup.engine.variants_on(setup.gpu.arch);
     let latent = variants.map(|choice| &choice.latent_prefill).filter(|named| !named.is_empty());
+    let choice = setup.engine.kernels_on(setup.gpu.arch);
+    let ranks = u64::from(setup.parallel.ep);
+    let experts = choice.and_then(|choice| choice.moe(setup.formats.weights, 1, ranks));
     let block = variants.is_some_and(|choice| !choice.block_decode.is_empty());
     Layout {
         parallel: setup.parallel,
@@ -188,6 +191,9 @@ fn layout(setup: &Setup) -> Layout {
         latent_blocks: latent.is_none() && block,
         absorbed_prompts: latent.and_then(KernelName::id).is_some_and(LatentKernel::absorbs_prompts),
         drafted: setup.workload.drafts.drafted,
+        chosen_inside: experts
+            .and_then(KernelName::id)
+            .is_some_and(|kernel: ExpertKernel| kernel.chooses(ranks)),
         routing: Routing::Independent(physics().expert_popularity),
     }
 }

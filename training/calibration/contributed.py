@@ -20,7 +20,7 @@ SIZE_KEYS = ("in_flight", "prompt", "output")
 # Of each run of a layout: its sizes, and what was observed.
 COLUMNS = ("at", *METRICS)
 # Responses and weights are written as multiples of these, because every visitor loads the file.
-STEPS = [0.05, 0.05, 0.2]
+STEPS = [0.1, 0.1, 0.2]
 # The weight of a run whose written weight is zero.
 LEAST_WEIGHT = STEPS[2] / 4
 
@@ -32,7 +32,7 @@ def sizes(point):
 
 def figures(ratio, response, weight):
     """Ratio, response and weight as they are written. Waiting responds alike in every run."""
-    # Coarser than they are known, but fine enough: a factor of 1.2 is then off by half a per cent.
+    # Coarser than they are known, but fine enough: a factor of 1.2 is then off by one per cent at most.
     coarse = [round(round(float(one) / step) * step, 2) for one, step in zip((*response[:2], weight), STEPS)]
     return [round(float(ratio), 2), *coarse]
 

@@ -1,6 +1,6 @@
 //! Attention over keys and values, and over latents.
 
-use super::{Calls, ElementwiseKind, by_query, phases};
+use super::{Calls, ElementwiseKind, as_sequences, as_tokens, phases, with_drafts};
 use crate::config::model::{self, GqaTrait};
 use crate::graph::{Batch, Block, Scope};
 use crate::kernels::{
@@ -39,7 +39,9 @@ impl Calls<'_> {
         if !self.layout.rope_in_attention {
             self.element(Block::Attention, "rope", count, ElementwiseKind::Rope, qk_width + index);
         }
-        for (phase, sequences) in phases(batch) {
+        // Where all queries of a sequence see the same keys, these are read once.
+        let drafts: fn(&mut Sequences, u64) = if gqa.blocks.is_some() { as_sequences } else { as_tokens };
+        for (phase, sequences) in with_drafts(batch, drafts) {
             self.scope = Scope::Lengths(phase);
             self.block_scores(gqa, count, phase, &sequences);
             let attention = Attention {
@@ -78,7 +80,9 @@ impl Calls<'_> {
     }
 
     fn latent_blocks(&mut self, mla: &model::Mla, heads: LatentHeads, count: u64, batch: &Batch) {
-        for (phase, sequences) in by_query(batch) {
+        // Where all queries of a sequence see the same keys, these are read once.
+        let drafts: fn(&mut Sequences, u64) = if mla.indexer.is_some() { as_sequences } else { as_tokens };
+        for (phase, sequences) in with_drafts(batch, drafts) {
             let module = LatentModule {
                 phase,
                 sequences,

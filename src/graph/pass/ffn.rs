@@ -17,14 +17,18 @@ impl Calls<'_> {
         self.mlp(names, dense, count, weights);
     }
 
-    /// The shared experts.
-    fn shared(&mut self, shared: &model::Dense, count: u64) {
+    /// The shared experts; their output may be weighted by a sigmoid of one column.
+    fn shared(&mut self, shared: &model::Dense, weighted: bool, count: u64) {
         let names = match shared.gated() {
             true => ["shared_gate_up_proj", "shared_silu_and_mul", "shared_down_proj"],
             false => ["shared_up_proj", "shared_activation", "shared_down_proj"],
         };
         self.overlapped = self.layout.shared_beside_routed;
         self.mlp(names, shared, count, self.formats.shared);
+        if weighted {
+            self.gemm(Block::Mlp, "shared_weight", count, 1, self.hidden, Dtype::Bf16);
+            self.element(Block::Mlp, "shared_weighting", count, ElementwiseKind::Activation, self.hidden);
+        }
         self.overlapped = false;
     }
 
@@ -63,7 +67,7 @@ impl Calls<'_> {
             }
         }
         if let Some(shared) = moe.shared() {
-            self.shared(&shared, count);
+            self.shared(&shared, moe.shared_gate == Some(true), count);
         }
         let experts = u64::from(moe.experts);
         if moe.exact_router == Some(true) && self.tokens > 0 {
@@ -71,13 +75,19 @@ impl Calls<'_> {
         } else {
             self.gemm(of, "router", count, experts, hidden, Dtype::Bf16);
         }
-        self.element(of, "topk", count, ElementwiseKind::Sampling, experts);
+        // A drafting layer in another format may have another kernel.
+        if !self.layout.chosen_inside || formats.weights != self.layout.formats.weights {
+            self.element(of, "topk", count, ElementwiseKind::Sampling, experts);
+        }
         if moe.latent.is_some() {
             self.gemm(of, "latent_in_proj", count, width, hidden, formats.shared);
         }
         self.scope = if self.base == Scope::Tokens { Scope::Experts } else { self.base };
         self.routed(moe, width, count);
         self.scope = self.base;
+        if moe.shared.is_some() {
+            self.element(of, "experts_add", count, ElementwiseKind::Add, hidden);
+        }
         if moe.latent.is_some() {
             self.gemm(of, "latent_out_proj", count, hidden, width, formats.shared);
         }

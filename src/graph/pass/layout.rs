@@ -30,6 +30,8 @@ pub struct Layout {
     pub absorbed_prompts: bool,
     /// Tokens drafted per sequence and decode step, by the model's own layer if it has one.
     pub drafted: u32,
+    /// The time of the experts' kernel includes their choice.
+    pub chosen_inside: bool,
     /// How tokens choose experts.
     pub routing: Routing,
 }

@@ -302,12 +302,20 @@ fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
 
 /// The same, each draft of a decoding sequence as a sequence: its query may attend to other keys than the others.
 fn by_query(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
-    with_drafts(batch, |group, drafted| group.count *= 1 + drafted)
+    with_drafts(batch, as_sequences)
 }
 
-/// The same, decoding sequences with their drafts: recurrences take one token after another.
+/// The same, decoding sequences with their drafts.
 fn verified(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
-    with_drafts(batch, |group, drafted| group.new += drafted)
+    with_drafts(batch, as_tokens)
+}
+
+fn as_sequences(group: &mut Sequences, drafted: u64) {
+    group.count *= 1 + drafted;
+}
+
+fn as_tokens(group: &mut Sequences, drafted: u64) {
+    group.new += drafted;
 }
 
 /// The same after `add`, which adds so many drafts to a group of decoding sequences.

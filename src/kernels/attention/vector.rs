@@ -8,7 +8,7 @@ use crate::config::{Dtype, MissingFigure};
 use crate::kernels::features::{
     DeviceSpec, Equivalent, Inputs, TILE_ROWS, Term, flag, ln_rounding, names, vector,
 };
-use crate::kernels::{Family, FamilySpec, Kernel, Launch, parsed};
+use crate::kernels::{Family, FamilySpec, Kernel, Launch, Phase, parsed};
 
 pub const PREFILL: FamilySpec = FamilySpec {
     version: 3,
@@ -29,6 +29,7 @@ struct Attended {
     device: DeviceSpec,
     kernel: AttentionKernel,
     batch: Equivalent,
+    /// Query heads; in decode times the tokens of a sequence, which read its keys together.
     heads: f64,
     kv_heads: f64,
     head_dim: f64,
@@ -77,11 +78,17 @@ impl Attended {
         let hits = device.resident(count.operands.0);
         let executed = executed_pairs(attention, batch, kernel);
         let memory = device.read(count.operands.0, hits);
+        // Decode was measured with one token a sequence: more tokens are to the kernel what more heads are. Which code
+        // it runs, and so its least time, depends on the model's heads.
+        let (tokens, batch) = match attention.phase {
+            Phase::Prefill => (1.0, batch),
+            Phase::Decode => (batch.new, batch.packed()),
+        };
         Ok(Self {
             device,
             kernel,
             batch,
-            heads,
+            heads: heads * tokens,
             kv_heads: attention.kv_heads as f64,
             head_dim: attention.head_dim as f64,
             kv: attention.kv,
@@ -234,8 +241,8 @@ const SPLIT: &[Term<Attended>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Sequences;
     use crate::kernels::features::checks::{column, launch_on, vector_of};
-    use crate::kernels::{Phase, Sequences};
 
     fn call(phase: Phase, sequences: &[(u64, u64, u64)]) -> Attention {
         let sequences = sequences.iter().map(|&(count, new, past)| Sequences { count, new, past }).collect();
@@ -272,6 +279,17 @@ mod tests {
         let reference = column(Family::AttentionDecode, "ln_reference");
         let of = |past| h100(&call(Phase::Decode, &[(16, 1, past)]))[reference];
         assert!(of(1000) < of(2000) && of(2000) < of(8000));
+    }
+
+    #[test]
+    fn drafts_are_to_decode_what_heads_are() {
+        let drafted = call(Phase::Decode, &[(16, 4, 8000)]);
+        let more_heads = Attention { heads: 128, ..call(Phase::Decode, &[(16, 1, 8003)]) };
+        let names = Family::AttentionDecode.schema().names;
+        // The drafts' keys are written, too.
+        for ((name, a), b) in names.iter().zip(h100(&drafted)).zip(h100(&more_heads)) {
+            assert!((a - b).abs() < 0.01, "{name}: {a} {b}");
+        }
     }
 
     #[test]

@@ -56,6 +56,17 @@ impl Equivalent {
         Some(Self { kv_tokens: span.past + span.new, pairs: span.pairs, past, ..all })
     }
 
+    /// With each query as a sequence of its own: decode was measured with one query a sequence.
+    pub fn by_query(self) -> Self {
+        let past = self.past + (self.new - 1.0) / 2.0;
+        Self { new: 1.0, past, sequences: self.tokens, ..self }
+    }
+
+    /// With the queries of a sequence as one.
+    pub fn packed(self) -> Self {
+        Self { tokens: self.sequences, new: 1.0, past: self.past + self.new - 1.0, ..self }
+    }
+
     /// Mean visible tokens of a sequence at its end.
     pub fn kv_length(&self) -> f64 {
         self.past + self.new

@@ -92,6 +92,7 @@ impl BlockSpec<'_> {
         launch: &Launch<'_>,
     ) -> Result<Option<Vec<f32>>, MissingFigure> {
         let Some(batch) = Equivalent::of_sequences(&self.module.sequences) else { return Ok(None) };
+        let batch = if self.module.phase == Phase::Decode { batch.by_query() } else { batch };
         let inputs = self.inside(batch, launch)?;
         Ok(Some(vector(columns, &inputs, &inputs.device)))
     }
@@ -198,6 +199,20 @@ mod tests {
                 assert!(vector_of(&sparse, &launch).is_some(), "{group:?}");
             }
         }
+    }
+
+    #[test]
+    fn drafts_share_the_latents_of_their_sequence() {
+        let of = |group| {
+            let row =
+                vector_of(&module(Phase::Decode, group, Dtype::Fp8Block), &launch(LatentKernel::Trtllm));
+            let at = |name| column(Family::MlaModule, name);
+            let row = row.expect("learned");
+            (row[at("ln_tokens")], row[at("ln_new")], row[at("ln_reference")])
+        };
+        let ((tokens, new, once), (same, single, each)) = (of((64, 4, 65_536)), of((256, 1, 65_536)));
+        assert_eq!((tokens, new), (same, single));
+        assert!(once < each);
     }
 
     #[test]

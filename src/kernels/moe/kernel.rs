@@ -28,6 +28,14 @@ impl ExpertKernel {
         self.computes_all_blocks() || self.code == ExpertCode::Aiter
     }
 
+    /// Whether its time over `ranks` of EP includes the choice of experts: all were measured from the router's logits on
+    /// (aiconfigurator's `collect_moe.py` of TensorRT-LLM, vLLM 0.24 and SGLang), except SGLang's Triton kernels with EP, which
+    /// were given a finished choice.
+    pub fn chooses(self, ranks: u64) -> bool {
+        let is_given = self.caller == Caller::Sglang && self.code == ExpertCode::Triton && ranks > 1;
+        !is_given && !self.has_closed_form()
+    }
+
     /// Whether the GEMMs are sm80 code, which later tensor cores run below their own rate.
     pub fn synchronous(self) -> bool {
         self.code == ExpertCode::Marlin

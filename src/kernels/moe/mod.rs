@@ -91,12 +91,15 @@ impl Kernel for Moe {
 
     fn launches(&self, gpu: &Gpu, engine: &Engine) -> f64 {
         let own = &engine.host.launches;
-        let own = match self.kernel_of(gpu, engine).map(|kernel| kernel.on(gpu.arch, self.weights).code) {
+        let kernel = self.kernel_of(gpu, engine);
+        // The choice of experts is a launch, whatever its time is counted in.
+        let choice = f64::from(u8::from(kernel.is_some_and(|kernel| kernel.chooses(self.ep))));
+        let own = match kernel.map(|kernel| kernel.on(gpu.arch, self.weights).code) {
             Some(ExpertCode::Generated) => own.generated_experts,
             Some(ExpertCode::OpenAiTriton) => own.openai_experts,
             _ => None,
         };
-        own.unwrap_or(eager_launches::constants().experts)
+        own.unwrap_or(eager_launches::constants().experts) + choice
     }
 
     fn format(&self) -> Dtype {
