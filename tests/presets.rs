@@ -78,7 +78,7 @@ fn rendered(models: &Models, of: Configuration) -> (Rendered, [(&'static str, St
     let headline = report.headline.as_ref().unwrap_or_else(|| panic!("{} does not fit", of.id));
     let (tpot, per_user) =
         headline.tpot.zip(headline.output_per_s_per_user).expect("more than one token each");
-    let chart = Roofline::new(&setup.gpu, &report.passes).expect("a GPU with a bandwidth");
+    let chart = Roofline::new(&setup, &report.passes).expect("a GPU with a bandwidth");
     let words = summary(&chart);
     let chart = Chart::Roofline(chart);
     let drawn = |palette| svg(&chart, SIZE, Theme::new(palette, 1.0)).expect("SVG takes everything");
@@ -125,7 +125,7 @@ fn pictures_of_the_readme_are_up_to_date() {
     let setup = asked.setup.clone().expect("a configuration");
     let options = Options { sweep: Some(true), ..Options::default() };
     let answer = asked.predict(&options, |rows| answer(&models, rows));
-    let roofline = Roofline::new(&setup.gpu, &answer.report.expect("a report").passes).expect("a bandwidth");
+    let roofline = Roofline::new(&setup, &answer.report.expect("a report").passes).expect("a bandwidth");
     let loads = runs::loads(&setup, &answer.sweep.expect("a sweep").points);
     for (file, chart) in [("docs/roofline.svg", Chart::Roofline(roofline)), ("docs/loads.svg", loads)] {
         let kept = read(file);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
+import { HASH } from "./named.mjs";
 
 const dist = process.env.TRUNK_STAGING_DIR;
 
@@ -14,7 +15,7 @@ export const inSource = (name) => new URL(`../../${name}`, import.meta.url);
 export const read = (name) => readFileSync(inDist(name), "utf8");
 export const write = (name, content) => writeFileSync(inDist(name), content);
 
-export const hashed = (content) => createHash("sha256").update(content).digest("hex").slice(0, 16);
+export const hashed = (content) => createHash("sha256").update(content).digest("hex").slice(0, HASH);
 
 /** A script or style of the checkout with what it imports, minified. `format` is that of esbuild: "esm", "iife". */
 export function bundled(name, format) {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
-import { NAMED } from "./named.mjs";
+import { HASH, NAMED } from "./named.mjs";
 
 /** Files that the page and its frames load; files for other programs, for hosts and for previews of links are not cached. */
 const PARTS = /^(index|embed)\.html$|^models\/[\w.]+$/;
@@ -24,12 +24,12 @@ export function listed(folder) {
     .sort()
     .map((name) => {
       const content = readFileSync(join(folder, name));
-      // Models are requested by content hash.
-      const asked = name.endsWith(".onnx") ? `${name}?${sha256(content, "hex")}` : name;
+      // Models are requested by a part of their content hash.
+      const asked = name.endsWith(".onnx") ? `${name}?${sha256(content, "hex").slice(0, HASH)}` : name;
       return [asked, `sha256-${sha256(content, "base64")}`];
     });
   const FILES = JSON.stringify(Object.fromEntries(list));
-  const define = { VERSION: JSON.stringify(sha256(FILES, "hex").slice(0, 16)), NAMED: JSON.stringify(NAMED.source), FILES };
+  const define = { VERSION: JSON.stringify(sha256(FILES, "hex").slice(0, HASH)), NAMED: JSON.stringify(NAMED.source), FILES };
   const source = readFileSync(new URL("../../static/boot/sw.js", import.meta.url), "utf8");
   return transformSync(source, { minify: true, define, legalComments: "none" }).code;
 }

@@ -30,7 +30,7 @@ mod zoom;
 
 pub use bars::{Bar, Bars, Hues};
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
-pub use roofline::{KernelPoint, Roof, Roofline, not_shown, summary};
+pub use roofline::{KernelPoint, Roof, Roofline, elsewhere, not_shown, summary};
 #[cfg(feature = "chart")]
 pub use theme::{Palette, Theme};
 pub use unit::ChartUnit;

@@ -170,4 +170,10 @@ impl Setup {
         let steps = tokens / per_step + 0.5 * (1.0 - 1.0 / per_step);
         if tokens > 0.0 { steps.max(1.0) } else { 0.0 }
     }
+
+    /// Mean number of tokens that a decode step yields per request.
+    pub fn tokens_per_step(&self) -> f64 {
+        let steps = self.decode_steps();
+        if steps > 0.0 { f64::from(self.workload.osl.saturating_sub(1)) / steps } else { 1.0 }
+    }
 }

@@ -18,7 +18,7 @@ mod tests;
 mod words;
 mod workload;
 
-use crate::config::link::{Find, Link};
+use crate::config::link::{FRESH, Find, Link, decode};
 use crate::config::{Field, Issue, Slos, excerpt};
 use parsed::Parsed;
 use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
@@ -90,7 +90,11 @@ const RATES: &str = "; a rate is per second, minute, hour or day";
 ///
 /// # Errors
 /// If nothing is understood, or a model or a number would have to be guessed.
-pub fn read(text: &str, link: Link) -> Result<(Link, Vec<Issue>), Issue> {
+pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
+    // The format and the limits of the example that a fresh page shows are nobody's wish.
+    if link.scenario == decode(FRESH).0.scenario {
+        (link.scenario.weights, link.scenario.workload.slos) = (None, Slos::default());
+    }
     let text = plain::plain(&gpus::by_id(&plain::spaced(&whole_numbers(text)?)));
     let mut parsed = Parsed {
         link,

@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::plan::DeploymentPlan;
-use crate::units::{Dollars, Seconds, cents, chance, count, fixed, percent};
+use crate::units::{Dollars, Seconds, cents, chance, fixed, percent};
 
 const HEAD: [&str; 9] =
     ["plan", "$/h", "$/M out", "TTFT", "TPOT", "in limits", "chance", "headroom", "drawback"];
@@ -69,10 +69,7 @@ fn row(plan: &DeploymentPlan, places: [usize; 2]) -> [String; 9] {
         then,
         plan.goodput_share.map_or_else(none, |share| percent(share).to_string()),
         plan.chance_within_limits.map_or_else(none, chance),
-        // A job has no headroom; that column shows its rate.
-        headroom
-            .or(plan.job_seconds.map(|_| format!("{}/s", count(plan.requests_per_s))))
-            .unwrap_or_else(none),
+        headroom.unwrap_or_else(none),
         plan.drawback.clone().unwrap_or_default(),
     ]
 }

@@ -178,8 +178,10 @@ impl Finisher<'_> {
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
         let setup = self.setup();
+        // A run may end before it is full.
+        let when = if run.metrics.requests_per_s > found.served_per_s { " in the long run" } else { "" };
         let text = format!(
-            "Arrivals exceed capacity: {} requests/s arrive, {} can be served. TTFT grows without bound, \
+            "Arrivals exceed capacity: {} requests/s arrive, {} can be served{when}. TTFT grows without bound, \
              so its value here depends on the length of the run. Lower the rate, or use {}.",
             count(setup.requests_at(run.load)),
             count(found.served_per_s),

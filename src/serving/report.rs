@@ -111,6 +111,11 @@ pub struct PassReport {
 }
 
 impl PassReport {
+    /// The setup that runs it: of prefill, that of the prefill workers if there are any.
+    pub fn setup<'a>(&self, setup: &'a Setup) -> &'a Setup {
+        self.phase.choose(setup.prefill_setup(), setup)
+    }
+
     /// Shared id of the kernel's row, chart point and explanation.
     pub fn kernel_id(&self, line: usize) -> String {
         format!("kernel-{}-{line}", self.phase.id())

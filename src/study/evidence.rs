@@ -266,7 +266,7 @@ fn limits(accuracy: &Accuracy) -> Vec<Block> {
     let gpus = catalog().gpus.gpus.iter().filter(|gpu| !measured(&gpu.id)).map(|gpu| &*gpu.name);
     let gpus = gpus.collect::<Vec<_>>().join(", ");
     blocks.push(Block::text(format!(
-        "No measured case was on {gpus}. Kernels on GPUs that no model was trained on are marked as extrapolated."
+        "None of the runs under All cases was on {gpus}. Kernels on GPUs that no model was trained on are marked as extrapolated."
     )));
     if !accuracy.skipped.is_empty() {
         blocks.push(Block::heading("Measured cases left out"));

@@ -29,7 +29,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     } else {
         blocks.extend(refused(own.issues()));
     }
-    blocks.push(numbers::memory(setup, &report.memory));
+    blocks.push(numbers::memory(setup, &report.memory, " of a replica"));
+    let of_prefill = report.prefill_memory.as_ref();
+    blocks.extend(of_prefill.map(|of| numbers::memory(setup.prefill_setup(), of, " of a prefill worker")));
     for pass in &report.passes {
         blocks.extend(kernels::of_pass(setup, report, pass));
     }

@@ -142,7 +142,10 @@ fn markdown(study: &Study) -> String {
         blocks.push(Block::table("Prediction", &["", "Value"], rows));
     }
     blocks.extend(measured::blocks(study));
-    blocks.extend(refused(own.issues()));
+    // Without passes, the breakdown says why.
+    if own.report().is_some_and(|report| !report.passes.is_empty()) {
+        blocks.extend(refused(own.issues()));
+    }
     blocks.extend(breakdown::blocks(study));
     Document { blocks, ..Document::default() }.to_markdown(&study.page)
 }

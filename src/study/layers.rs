@@ -2,7 +2,7 @@
 
 use super::{Block, Row, Span, Study, refused};
 use crate::config::model::{Attention, Blocks, Ffn};
-use crate::graph::Phase;
+use crate::graph::{self, Phase};
 use crate::latency::Provenance;
 use crate::serving::report::PassReport;
 use crate::serving::{LayerCall, LayerKernels, layers, plan};
@@ -34,10 +34,18 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let inside: Seconds = kinds.iter().flat_map(|layer| &layer.calls).map(|call| call.time).sum();
     let around = (pass.time - inside).max(Seconds::ZERO);
+    let has = |of: graph::Block| pass.kernels.iter().any(|line| line.block == of);
+    let others = [
+        (has(graph::Block::Encoder), ", the vision encoder"),
+        (has(graph::Block::Drafting), ", the drafting layer"),
+        (setup.parallel.pp > 1, ", transfers between stages"),
+    ];
+    let others = others.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect::<Vec<_>>();
     blocks.push(Block::text(format!(
-        "Outside the layers: {} of the step, {}, for the embedding, the vocabulary's logits, sampling and the host.",
+        "Outside the layers: {} of the step, {}, for the embedding, the vocabulary's logits, sampling{} and the host.",
         percent(around / pass.time),
         around.print(),
+        others.concat(),
     )));
     blocks
 }

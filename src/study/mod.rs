@@ -175,6 +175,16 @@ pub struct Study {
 }
 
 impl Study {
+    /// Whether it searches for plans.
+    pub fn seeks(&self) -> bool {
+        self.plans.is_some()
+    }
+
+    /// Whether both search for the same plans.
+    pub fn seeks_as(&self, other: &Self) -> bool {
+        self.seeks() && other.seeks() && self.link.encode() == other.link.encode()
+    }
+
     /// `chosen` is one of the topic's choices; unknown ones select the first. `page` is the page's address without
     /// query and fragment, for links to share.
     pub fn new(topic: Topic, chosen: &str, link: &str, page: &str) -> Self {

@@ -66,6 +66,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
          configuration, largest effect first. Peaks that are not set follow SMs and clock. The models of this GPU's \
          kernels give their efficiency at the new figures: a real chip with such figures would differ.",
     )];
+    let prefill = &study.link.scenario.prefill;
+    if prefill.workers > 0 && prefill.gpu.is_some() {
+        blocks.push(Block::text("The prefill workers' GPU stays as it is."));
+    }
     if !rows.is_empty() {
         let head = head(&["Figure", "Now", "Changed to"], &COLUMNS);
         let rows = rows.into_iter().map(|(_, input, case)| row(study, input, case));

@@ -13,6 +13,8 @@ use crate::units::{Order, chance, count, counted};
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
+/// Of one degree after another, beside the frontier's.
+const TONES: [Tone; 3] = [Tone::Faint, Tone::Muted, Tone::Ink];
 const COLUMNS: [Metric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
 
 /// A configuration and its position in the chart.
@@ -35,10 +37,23 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
             scenario.parallel.tp = tp;
             // Experts stay EP-sharded or TP-sharded.
             scenario.parallel.ep = if base.parallel.ep > 1 { scenario.parallel.gpus_per_stage() } else { 1 };
-            scenario.workload.load = Load::Concurrency(clients);
+            scenario.workload.load = swept_load(base, clients);
         })
     };
     degrees(base).into_iter().flat_map(|tp| CLIENTS.map(|clients| (tp, clients))).map(case).collect()
+}
+
+/// Of users if the configuration serves sessions.
+fn swept_load(base: &Scenario, number: u32) -> Load {
+    match base.workload.load {
+        Load::Sessions(_) | Load::SessionRate(_) => Load::Sessions(number),
+        _ => Load::Concurrency(number),
+    }
+}
+
+/// What one of `swept_load` is.
+fn unit(base: &Scenario) -> &'static str {
+    if matches!(swept_load(base, 1), Load::Sessions(_)) { "session" } else { "client" }
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {
@@ -60,7 +75,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let best = frontier(&points);
     blocks.push(chart(study, &points, &best));
-    let mut head = head(&["Parallelism", "Clients"], &COLUMNS);
+    let of = unit(&study.link.scenario);
+    let mut head = head(&["Parallelism", if of == "client" { "Clients" } else { "Sessions" }], &COLUMNS);
     head.push("Chance to lead");
     // While points are missing, the closest rivals may be missing too.
     let sure: Vec<Option<f64>> =
@@ -78,7 +94,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let closest =
         known.filter(|(_, sure)| *sure < CONFIDENT).min_by(|(_, one), (_, other)| one.total_cmp(other));
     blocks.extend(closest.and_then(|(point, sure)| {
-        let load = counted(point.case.scenario.workload.load.amount(), "client");
+        let load = counted(point.case.scenario.workload.load.amount(), of);
         let name = format!(
             "To settle the frontier, measure {} with {load}: {} likely to be on it",
             point.case.name,
@@ -95,10 +111,12 @@ fn swept(base: &Scenario) -> String {
     let (last, first) = degrees.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
     let others =
         [("PP", base.parallel.pp), ("DP", base.parallel.dp)].into_iter().filter(|(_, degree)| *degree > 1);
-    let others: Vec<String> = others.map(|(name, degree)| format!("{name} {degree}")).collect();
+    let mut others: Vec<String> = others.map(|(name, degree)| format!("{name} {degree}")).collect();
+    let workers = base.prefill.workers;
+    others.extend((workers > 0).then(|| counted(f64::from(workers), "prefill worker")));
     let others = if others.is_empty() { String::new() } else { format!(", each with {}", others.join(", ")) };
     let [least, .., most] = CLIENTS;
-    format!("One replica at TP {} and {last}{others}: {least} to {most} clients.", first.join(", "))
+    format!("One replica at TP {} and {last}{others}: {least} to {most} {}s.", first.join(", "), unit(base))
 }
 
 /// The degrees without a point, each with the reason.
@@ -147,11 +165,11 @@ fn frontier<'a, 'b>(points: &'b [FrontierPoint<'a>]) -> Vec<&'b FrontierPoint<'a
 
 fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>]) -> Block {
     let at = |point: &FrontierPoint<'_>| (point.per_user, point.per_gpu);
-    let degree = |tp: u32| {
+    let degree = |(place, tp): (usize, u32)| {
         let own = points.iter().filter(|point| point.case.scenario.parallel.tp == tp);
-        Line::marked(&edit::layout(&points[0].case.scenario, tp), Tone::Faint, own.map(at))
+        Line::marked(&edit::layout(&points[0].case.scenario, tp), TONES[place % TONES.len()], own.map(at))
     };
-    let degrees = degrees(&study.link.scenario).into_iter();
+    let degrees = degrees(&study.link.scenario).into_iter().enumerate();
     let mut lines: Vec<Line> = degrees.map(degree).filter(|line| !line.x.is_empty()).collect();
     lines.push(Line::marked("Frontier", Tone::Accent, best.iter().map(|point| at(point))));
     let y = Axis::new(PER_GPU.name, ChartUnit::Count, false);
@@ -163,7 +181,7 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
             PER_GPU.print(case),
             PER_USER.print(case),
             case.name,
-            counted(load, "client"),
+            counted(load, unit(&case.scenario)),
         )
     };
     let ends = [best.first(), best.last()].into_iter().flatten().map(end).collect::<Vec<_>>();

@@ -206,6 +206,8 @@ pub fn kernel(name: &str) -> String {
         "shared_up_proj" => "Shared expert: up",
         "shared_silu_and_mul" | "shared_activation" => "Shared expert: activation",
         "shared_down_proj" => "Shared expert: down",
+        "shared_weight" | "shared_weighting" => "Shared expert: weight",
+        "experts_add" => "Sum of the experts",
         "router" => "Router",
         "topk" => "Choice of experts",
         "fused_moe" => "Routed experts",
@@ -258,7 +260,7 @@ pub fn provenance(provenance: Provenance) -> &'static str {
 pub fn provenance_help(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Learned => "Learned efficiency, on a GPU whose measurements trained the model",
-        Provenance::Extrapolated => "Learned efficiency, on a GPU the model was not trained on",
+        Provenance::Extrapolated => "Learned efficiency, on a GPU or at a size the model was not trained on",
         Provenance::Measured => "Interpolated between measured points",
         Provenance::Fixed => "Counted work over fixed shares of the peaks, and a launch floor",
         Provenance::Overlapped => "Overlaps with a longer kernel: only the time it adds is counted",

@@ -24,7 +24,7 @@ pub fn title(kind: LoadKind) -> &'static str {
 pub fn print_report(kind: &str, report: &ErrorReport) {
     println!("\n{kind}: {} predicted, {} skipped", report.cases, report.skipped.len());
     print!("{:36}", "");
-    report.metrics_of.iter().for_each(|metric| print!("{:>30}", metric.name()));
+    report.metrics.keys().for_each(|metric| print!("{:>30}", metric.name()));
     println!();
     line("rooflight", &report.metrics);
     line("plain roofline", &report.roofline);

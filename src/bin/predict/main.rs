@@ -142,7 +142,7 @@ fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
 fn chart(drawing: Drawing, answered: &Answered) -> Option<Chart> {
     let (setup, answer) = (answered.setup.as_ref()?, &answered.prediction);
     match drawing {
-        Drawing::Roofline => Roofline::new(&setup.gpu, &answer.report.as_ref()?.passes).map(Chart::Roofline),
+        Drawing::Roofline => Roofline::new(setup, &answer.report.as_ref()?.passes).map(Chart::Roofline),
         Drawing::Timeline => answer.report.as_ref()?.run.as_ref().map(runs::timeline),
         Drawing::Loads => Some(runs::loads(setup, &answer.sweep.as_ref()?.points)),
     }

@@ -6,12 +6,12 @@ mod summary;
 
 #[cfg(feature = "chart")]
 pub use draw::{draw, has_room, readings};
-pub use summary::{not_shown, summary};
+pub use summary::{elsewhere, not_shown, summary};
 
 use serde::{Deserialize, Serialize};
 
 use super::Zoom;
-use crate::config::{Dtype, Gpu};
+use crate::config::{Dtype, Setup};
 use crate::graph::Phase;
 use crate::latency::Resource;
 use crate::serving::report::{KernelLine, PassReport};
@@ -50,7 +50,7 @@ pub struct Roofline {
     pub bandwidth: BytesPerSecond,
     /// Bandwidth of the L2 cache, if known.
     pub l2: Option<BytesPerSecond>,
-    /// Sorted, lowest first.
+    /// Lowest first, INT8 last.
     pub roofs: Vec<Roof>,
     /// By share of time, largest first: small points are drawn over large ones.
     pub points: Vec<KernelPoint>,
@@ -59,26 +59,30 @@ pub struct Roofline {
 }
 
 /// The formats with a roof, and their names in the chart.
-const FORMATS: [(Dtype, &str); 3] = [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4")];
+const FORMATS: [(Dtype, &str); 4] =
+    [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4"), (Dtype::W8a8, "INT8")];
 
 impl Roofline {
-    /// `None` for a GPU without a published memory bandwidth.
-    pub fn new(gpu: &Gpu, passes: &[PassReport]) -> Option<Self> {
+    /// Of the passes that run on the GPU of `setup`. `None` for one without a published memory bandwidth.
+    pub fn new(setup: &Setup, passes: &[PassReport]) -> Option<Self> {
+        let gpu = &setup.gpu;
         let bandwidth = gpu.bandwidth().ok()?;
+        let passes = || passes.iter().filter(|pass| pass.setup(setup).gpu.id == gpu.id);
         let mut points: Vec<KernelPoint> = Vec::new();
-        for point in passes.iter().flat_map(points_of) {
+        for point in passes().flat_map(points_of) {
             let at = points.partition_point(|other| other.share >= point.share);
             points.insert(at, point);
         }
         let uses = |format: Dtype| {
-            let kernels = passes.iter().flat_map(|pass| &pass.kernels);
+            let kernels = passes().flat_map(|pass| &pass.kernels);
             kernels.filter_map(|kernel| kernel.math).any(|math| math.math() == format)
         };
-        // No format is slower than the previous one.
+        // No format is slower than the previous one, except INT8, which is drawn only where it is used.
         let roof = |(format, name): (Dtype, &str)| {
             gpu.peak(format).ok().map(|peak| Roof { name: name.into(), peak, used: uses(format) })
         };
-        let roofs: Vec<Roof> = FORMATS.into_iter().filter_map(roof).collect();
+        let drawn = |(format, _): &(Dtype, &str)| *format != Dtype::W8a8 || uses(*format);
+        let roofs: Vec<Roof> = FORMATS.into_iter().filter(drawn).filter_map(roof).collect();
         let l2 = gpu.l2_bandwidth().ok();
         Some(Self { gpu: gpu.name.clone(), bandwidth, l2, roofs, points, zoom: Zoom::default() })
     }
@@ -88,7 +92,7 @@ impl Roofline {
         roof.peak.0 / self.bandwidth.0
     }
 
-    /// The roof described in the summary: the highest one in use, or else the lowest.
+    /// The roof described in the summary: the last one in use, or else the lowest.
     pub fn main_roof(&self) -> Option<&Roof> {
         self.roofs.iter().rev().find(|roof| roof.used).or(self.roofs.first())
     }

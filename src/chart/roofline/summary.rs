@@ -1,6 +1,7 @@
 //! The chart in words, for screen readers.
 
 use super::{KernelPoint, Roofline, point};
+use crate::config::Setup;
 use crate::graph::Phase;
 use crate::latency::Resource;
 use crate::serving::report::PassReport;
@@ -34,6 +35,13 @@ pub fn not_shown(pass: &PassReport) -> Option<String> {
             said.join(", ")
         )
     })
+}
+
+/// That a pass has no points because it runs on another GPU.
+pub fn elsewhere(setup: &Setup, pass: &PassReport) -> Option<String> {
+    let gpu = &pass.setup(setup).gpu;
+    let text = || format!("Not on the roofline: {}, which runs on {}.", pass.phase.id(), gpu.name);
+    (gpu.id != setup.gpu.id).then(text)
 }
 
 /// Two to three sentences: the roofs, then the largest kernel of each phase.

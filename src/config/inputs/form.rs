@@ -4,7 +4,7 @@ use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
-use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet, comparable};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -223,6 +223,14 @@ impl Form {
     /// The measured runs that calibrate predictions.
     pub fn runs(&self) -> &[Scenario] {
         &self.link.runs
+    }
+
+    /// A link to the run whose measurement the form holds without its configuration.
+    pub fn measured_elsewhere(&self) -> Option<String> {
+        let own = &self.link.scenario;
+        let run = self.link.runs.iter().find(|run| run.measured == own.measured)?;
+        let is_elsewhere = !own.measured.is_empty() && comparable(own, &self.link.runs).is_empty();
+        is_elsewhere.then(|| Link { scenario: run.clone(), ..self.link.clone() }.encode())
     }
 
     /// Adds `runs`, keeping the newest if a link cannot hold all; `None` removes all.

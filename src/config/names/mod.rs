@@ -192,9 +192,9 @@ impl NamedModel {
         };
         let format = match &named {
             Ok(Some(format)) => format!(
-                ", with {} {} going by its name",
+                ", with {} in {}, as its name says",
+                if model.has_experts() { "experts" } else { "weights" },
                 format.name(),
-                if model.has_experts() { "experts" } else { "weights" }
             ),
             _ => String::new(),
         };

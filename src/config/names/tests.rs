@@ -45,7 +45,7 @@ fn the_resolved_model_is_reported() {
     assert_eq!(
         texts("nvidia/DeepSeek-R1-0528-FP4-V2"),
         [
-            "`nvidia/DeepSeek-R1-0528-FP4-V2` is read as deepseek-ai/DeepSeek-R1, with NVFP4 experts going by its name"
+            "`nvidia/DeepSeek-R1-0528-FP4-V2` is read as deepseek-ai/DeepSeek-R1, with experts in NVFP4, as its name says"
         ]
     );
     assert!(texts("zai-org/GLM-4.5")[1].ends_with("Its longest context is 131,072 tokens."));

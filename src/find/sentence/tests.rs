@@ -2,7 +2,7 @@
 
 use super::testing::parsed;
 use super::*;
-use crate::config::{Scenario, link};
+use crate::config::{Dtype, Scenario, link};
 
 #[test]
 fn a_load_with_its_limits_in_one_line() {
@@ -270,4 +270,14 @@ fn of_two_wishes_that_exclude_each_other_both_are_named() {
         let names = |(issue, pair): (&Issue, &[&str; 2])| pair.iter().all(|name| issue.text.contains(name));
         assert!(issues.iter().zip(&pairs).all(names), "{text}: {issues:?}");
     }
+}
+
+#[test]
+fn the_example_of_a_fresh_page_is_nobodys_wish() {
+    let of = |base: &str| {
+        let scenario = read("20 req/s", decode(base).0).expect("it is understood").0.scenario;
+        (scenario.weights, scenario.workload.slos.tpot_ms)
+    };
+    assert_eq!(of(FRESH), (None, None));
+    assert_eq!(of(&FRESH.replace("r=4", "r=5")), (Some(Dtype::Fp8), Some(30.0)));
 }

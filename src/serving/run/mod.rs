@@ -22,7 +22,7 @@ mod trial;
 
 pub use alone::Alone;
 pub use calibrated::{Bands, Calibrated, Spread, factors, versus};
-pub use commands::{Commands, checkpoint_name};
+pub use commands::{Commands, checkpoint_name, model_notes};
 pub use lengths::{from_table, log_normal, longest, means, requests};
 pub use own::{OwnRuns, weigh};
 pub use power::Power;

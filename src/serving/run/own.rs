@@ -322,6 +322,7 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, KnownRun)]) -> Vec<(u
             observation.weight = (tails + 1.0) / (tails + of_noise / noise);
             if away.abs() > CONTRADICTS * (spread + noise).sqrt() {
                 let (others, suggest, then) = match all.len() {
+                    1 => ("published runs", "they suggest", "check how it was run, or leave it out"),
                     // Either may be at fault, and both are reported.
                     2 => {
                         ("the other", "it suggests", "measure both again, and leave out the one that changes")
@@ -329,7 +330,7 @@ pub fn weigh(calibration: &Calibration, known: &mut [(u32, KnownRun)]) -> Vec<(u
                     _ => ("the others", "they suggest", "measure it again, or leave it out"),
                 };
                 let text = format!(
-                    "contradicts {others}: its {} is {} {} than {suggest}, so it counts less; {then}",
+                    "contradicts {others}: its {} is {} {} than {suggest}; {then}",
                     observation.metric.name(),
                     percent((away.exp() - 1.0).abs()),
                     if away > 0.0 { "higher" } else { "lower" },

@@ -1,7 +1,8 @@
 //! Each kernel of a pass: its work, tiles and waves, and what reaching its ceiling would save.
 
-use crate::config::{Load, Setup};
+use crate::config::{Gpu, Setup};
 use crate::graph::Phase;
+use crate::latency::Provenance;
 use crate::serving::Report;
 use crate::serving::report::{KernelLine, PassReport};
 use crate::study::words;
@@ -16,8 +17,11 @@ pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> 
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let fold = |(index, kernel): (usize, &KernelLine)| {
         let name = format!("{}, {} of {phase}", kernel.name, percent(kernel.share));
-        let table =
-            Block::table(format!("{} of {phase}", kernel.name), &["", "One launch"], rows(setup, kernel));
+        let table = Block::table(
+            format!("{} of {phase}", kernel.name),
+            &["", "One launch"],
+            rows(&pass.setup(setup).gpu, kernel),
+        );
         let mut blocks = vec![table];
         if kernel.outside {
             let text = "Extrapolated: this call is outside the range of the model's training data.";
@@ -30,7 +34,7 @@ pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> 
     std::iter::once(heading).chain(pass.by_share().into_iter().map(fold)).collect()
 }
 
-fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
+fn rows(gpu: &Gpu, kernel: &KernelLine) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |name: &str, value: String| rows.push(Row::texts([name.to_owned(), value]));
     row("Shape", kernel.shape.clone());
@@ -45,7 +49,7 @@ fn rows(setup: &Setup, kernel: &KernelLine) -> Vec<Row> {
         row("Arithmetic intensity", format!("{} FLOP/B", count(intensity)));
     }
     if let Some(math) = kernel.math
-        && let (Ok(peak), Ok(bandwidth)) = (setup.gpu.peak(math), setup.gpu.bandwidth())
+        && let (Ok(peak), Ok(bandwidth)) = (gpu.peak(math), gpu.bandwidth())
     {
         let name = format!("Ridge point of {}", math.name());
         row(&name, format!("{} FLOP/B", count(peak.0 / bandwidth.0)));
@@ -77,6 +81,9 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
         return "It is faster than its ceiling: it uses different tiles than assumed, or splits them across SMs."
             .into();
     }
+    if kernel.provenance == Provenance::Roofline {
+        return "It is at the roofline, which counts no tiles or waves.".into();
+    }
     if saved.0 <= 0.0 {
         return "It runs at its ceiling.".into();
     }
@@ -90,14 +97,10 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
     );
     let tpot = report.headline.as_ref().and_then(|headline| headline.tpot);
     match (pass.phase, tpot) {
-        // Every token takes one decode step, plus other waiting.
+        // What does not shorten with the step is waiting for other requests' prompts.
         (Phase::Decode, Some(tpot)) => {
-            let steps = if matches!(setup.workload.load, Load::Batch(_)) {
-                1.0
-            } else {
-                f64::from(setup.parallel.pp)
-            };
-            format!("{text}, and TPOT would be {}.", (tpot - saved * steps).print())
+            let factor = report.factors().map_or(1.0, |of| of.decode) / setup.tokens_per_step();
+            format!("{text}, and TPOT would be {}.", (tpot - saved * factor).print())
         }
         _ => format!("{text}: {} less.", percent(saved / pass.time)),
     }

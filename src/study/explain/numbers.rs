@@ -104,7 +104,7 @@ fn tpot(
     let tpot = headline.tpot?;
     let step = decode.map_or(Seconds::ZERO, |(pass, factor)| pass.time * factor);
     let drafted = workload.drafts.drafted;
-    let per_step = f64::from(workload.osl.saturating_sub(1)) / setup.decode_steps();
+    let per_step = setup.tokens_per_step();
     let batch = matches!(workload.load, Load::Batch(_));
     let mut lines = vec![
         "Time per output token after the first: (E2E - TTFT) / (OSL - 1), mean over requests. A user reads 1 / TPOT tokens \
@@ -164,12 +164,12 @@ fn tpot(
 fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
     let mut lines: Vec<String> = spread.into_iter().collect();
     // If requests differ, those with long outputs count for more.
-    if !setup.workload.varies() {
+    if let Some(tpot) = headline.tpot.filter(|_| !setup.workload.varies()) {
         lines.push(format!(
             "E2E = TTFT + (OSL - 1) × TPOT = {} + {} × {} = {}",
             headline.ttft.print(),
             decimal(f64::from(setup.workload.osl.saturating_sub(1))),
-            headline.tpot.unwrap_or(Seconds::ZERO).print(),
+            tpot.print(),
             headline.e2e.print(),
         ));
     }
@@ -180,7 +180,6 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
     let requests = |value: f64| format!("{} requests/s", count(value));
     let tokens = |value: f64| format!("{} tok/s", count(value));
     let output = tokens(headline.output_per_s);
-    let in_flight = headline.running + headline.waiting;
     let mut lines = vec![format!(
         "Output = requests × output tokens of one = {} × {} = {output}",
         requests(headline.requests_per_s),
@@ -188,10 +187,10 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
     )];
     if !matches!(setup.workload.load, Load::Batch(_)) {
         lines.push(format!(
-            "Little's law: in flight per replica = requests per replica × E2E = {} × {} = {}",
-            requests(in_flight / headline.e2e.0),
+            "Little's law: in flight = requests × E2E = {} × {} = {}",
+            requests(headline.requests_per_s),
             headline.e2e.print(),
-            count(in_flight),
+            count(headline.requests_per_s * headline.e2e.0),
         ));
     }
     if headline.sustained_output_per_s != headline.output_per_s {
@@ -209,12 +208,12 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
 }
 
 fn cost(setup: &Setup, headline: &Headline) -> Option<Block> {
-    let (cost, price) = (headline.dollars_per_million?, setup.price?);
+    let (cost, price) = (headline.dollars_per_million?, setup.dollars_per_hour()?);
     let text = format!(
-        "Price × GPUs / 3600 s / output while requests arrive = {} per hour × {} / 3600 s / {} tok/s = {} per million output \
+        "Price of {} / 3600 s / output while requests arrive = {} per hour / 3600 s / {} tok/s = {} per million output \
          tokens. The price is an on-demand list price, with its source in the catalog, unless you set one.",
+        counted(gpus(setup), "GPU"),
         Dollars(price).print(),
-        decimal(gpus(setup)),
         count(headline.sustained_output_per_s),
         cost.print(),
     );
@@ -232,6 +231,7 @@ fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Bl
         Phase::Decode => ("decode", "limit-decode"),
     };
     let mut lines = vec![words::limits(pass, factors)];
+    let setup = pass.setup(setup);
     let stages =
         if setup.parallel.pp > 1 { format!(" × {} stages", setup.parallel.pp) } else { String::new() };
     if let Ok(peak) = setup.gpu.peak(setup.weights) {
@@ -288,7 +288,8 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     Block::fold("trust", "Error of such predictions", blocks)
 }
 
-pub fn memory(setup: &Setup, memory: &Memory) -> Block {
+/// Of the GPUs that `setup` describes, called `of`.
+pub fn memory(setup: &Setup, memory: &Memory, of: &str) -> Block {
     let parts = [
         ("GPU memory", memory.total),
         ("Usable by the engine", memory.usable),
@@ -311,14 +312,14 @@ pub fn memory(setup: &Setup, memory: &Memory) -> Block {
         MemoryShareOf::Free => format!("{share} of what weights, activations, runtime and buffers leave"),
     };
     let capacity = format!(
-        "The KV cache of a replica holds {} tokens: {} sequences of full length.",
+        "The KV cache{of} holds {} tokens: {} sequences of full length.",
         count(memory.kv_tokens),
         count(memory.max_concurrency.floor()),
     );
     let blocks = vec![
         Block::text(format!("Room for the KV cache = {rule}.")),
-        Block::table("Memory of the fullest GPU", &["Part", "Size"], rows),
+        Block::table(format!("Memory of the fullest GPU{of}"), &["Part", "Size"], rows),
         Block::text(capacity),
     ];
-    Block::fold("memory", "Memory", blocks)
+    Block::fold("memory", format!("Memory{of}"), blocks)
 }

@@ -2,7 +2,7 @@
 
 use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
-use crate::chart::{Chart, Roofline, not_shown, summary};
+use crate::chart::{Chart, Roofline, elsewhere, not_shown, summary};
 use crate::config::{Field, Measured, Metric, Setup};
 use crate::find::RankedBy;
 use crate::serving::Report;
@@ -15,7 +15,7 @@ use crate::worker::protocol::{Answer, Reading};
 
 /// The report of `setup`, compared with `measured`; `traced` if a trace was replayed.
 pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool) -> Answer {
-    let roofline = Roofline::new(&setup.gpu, &report.passes);
+    let roofline = Roofline::new(setup, &report.passes);
     let readings = report.headline.as_ref().map(|headline| readings(setup, report, headline, measured));
     Answer {
         fits: !report.passes.is_empty(),
@@ -27,7 +27,7 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
         roofline_words: roofline
             .iter()
             .map(summary)
-            .chain(report.passes.iter().filter_map(not_shown))
+            .chain(report.passes.iter().filter_map(|pass| elsewhere(setup, pass).or_else(|| not_shown(pass))))
             .collect::<Vec<_>>()
             .join(" "),
         roofline: roofline.map(Chart::Roofline),
@@ -81,6 +81,9 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         band: between(output, speed),
         ..rate("throughput", headline.output_per_s, "tok/s")
     };
+    // No more than arrives is served while requests arrive.
+    let arrives = setup.workload.load.is_rate() && run.is_some_and(|run| run.saturation.is_none());
+    let cheapest = headline.dollars_per_million.filter(|_| arrives).map_or(0.0, |dollars| dollars.0);
     let all = [
         Some(with_measured(Metric::Ttft, ttft)),
         tpot.map(|tpot| with_measured(Metric::Tpot, tpot)),
@@ -90,7 +93,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         headline.output_per_s_per_user.map(per_user),
         Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
         Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
-        cost(headline, output).or_else(|| setup.price.is_none().then(no_price)),
+        cost(headline, output, cheapest).or_else(|| setup.price.is_none().then(no_price)),
         headline.power.map(watts),
         headline.power.map(|power| energy(power, setup)),
         metrics
@@ -109,11 +112,11 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
 }
 
-/// Cost falls as `output` rises.
-fn cost(headline: &Headline, output: Option<Band>) -> Option<Reading> {
+/// Cost falls as `output` rises; not below `least`.
+fn cost(headline: &Headline, output: Option<Band>, least: f64) -> Option<Reading> {
     let dollars = headline.dollars_per_million?;
     let all = dollars.0 * headline.output_per_s;
-    let band = output.map(|band| Band { low: all / band.high, high: all / band.low, ..band });
+    let band = output.map(|band| Band { low: (all / band.high).max(least), high: all / band.low, ..band });
     Some(Reading {
         band: between(band, |value| Dollars(value).print()),
         spread: lasting(headline),

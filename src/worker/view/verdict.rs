@@ -89,12 +89,12 @@ fn within(compared: &ComparedLimit) -> String {
     format!("{} of {}", Seconds(compared.time).print(), Seconds(compared.limit).print())
 }
 
-/// `1.33 s, 33 % over 1.00 s`; beyond twice the limit as a multiple.
+/// `1.33 s, limit 1.00 s (+33 %)`; beyond twice the limit as a multiple.
 fn over(compared: &ComparedLimit) -> String {
     let (time, limit) = (Seconds(compared.time).print(), Seconds(compared.limit).print());
     let factor = compared.time / compared.limit;
     if factor < 2.0 {
-        format!("{time}, {} % over {limit}", fixed((factor - 1.0) * 100.0, 0))
+        format!("{time}, limit {limit} (+{} %)", fixed((factor - 1.0) * 100.0, 0))
     } else {
         format!("{time}, {} times {limit}", fixed(factor, 1))
     }

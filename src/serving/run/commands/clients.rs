@@ -1,7 +1,7 @@
 //! Benchmark clients for each kind of load, with one replica's share of it.
 
 use super::shell::Shell;
-use super::{model, sglang, trtllm, vllm};
+use super::{BENCH, model, sglang, trtllm, vllm};
 use crate::config::{Batching, Load, Setup};
 use crate::serving::run::count::requests_of;
 use crate::units::{decimal, fixed};
@@ -16,7 +16,7 @@ fn server(setup: &Setup) -> &'static str {
     }
 }
 
-/// `vllm bench serve`: clients, a rate, a burst, and a static batch as a burst.
+/// `vllm bench serve`: clients, a rate, a burst, and a static batch or a queue as a burst.
 pub fn serve(setup: &Setup) -> Shell {
     let workload = &setup.workload;
     let replicas = setup.copies();
@@ -87,7 +87,14 @@ fn lengths(setup: &Setup, command: Shell, images: u32) -> Shell {
         .flag("--num-prompts", requests_of(setup, workload.load))
 }
 
-/// The engine's own throughput benchmark, which starts the engine itself.
+/// Whether a queue is measured by the engine's own benchmark, which starts the engine itself: vLLM's has no attention DP.
+pub fn starts_engine(setup: &Setup) -> bool {
+    let batching = setup.engine.scheduler.batching;
+    let can = batching != Batching::MixedChunks || setup.parallel.dp <= 1;
+    can && matches!(setup.workload.load, Load::Offline(_))
+}
+
+/// The engine's own throughput benchmark, or all prompts at once for a server.
 pub fn offline(setup: &Setup) -> String {
     let workload = &setup.workload;
     let requests = requests_of(setup, workload.load);
@@ -95,6 +102,10 @@ pub fn offline(setup: &Setup) -> String {
     let prompts = ends.map(|share| (setup.mean_prompt() * share).round());
     let outputs = ends.map(|share| (f64::from(workload.osl) * share).round());
     let command = match setup.engine.scheduler.batching {
+        Batching::MixedChunks if !starts_engine(setup) => {
+            return "# vLLM's throughput benchmark has no attention DP: a server takes all prompts at once.\n"
+                .to_owned() + &serve(setup).0;
+        }
         Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup), 0),
         Batching::PrefillFirst => sglang("python -m sglang.bench_offline_throughput --model-path", setup)
             .flag("--dataset-name", "random")
@@ -113,13 +124,10 @@ pub fn offline(setup: &Setup) -> String {
             .flag("--input-max", prompts[1])
             .flag("--output-min", outputs[0])
             .flag("--output-max", outputs[1]);
-            let run = trtllm("trtllm-bench --model", setup);
-            return format!(
-                "{}\n{} \\\n  throughput --backend pytorch --dataset prompts.json",
-                data.0, run.0
-            );
+            return format!("{}\n{}", data.0, trtllm(&BENCH, setup).over(setup).0);
         }
     };
+    let command = command.over(setup);
     "# Starts the engine itself: no server is needed.\n".to_owned() + &command.0
 }
 

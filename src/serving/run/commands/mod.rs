@@ -43,25 +43,36 @@ impl Commands {
         if setup.copies() > 1 {
             notes += &format!("# One of {} replicas, and its share of the load.\n", setup.replicas);
         }
-        if workload.log_spread != [0.0; 2] || workload.shape.is_some() || !workload.histogram.is_empty() {
+        let sessions = matches!(workload.load, Load::Sessions(_) | Load::SessionRate(_));
+        if workload.log_spread != [0.0; 2]
+            || workload.shape.is_some()
+            || !workload.histogram.is_empty()
+            || workload.isl.each().len() > 1
+            || sessions && workload.spread > 0.0
+        {
             notes += "# At the mean lengths: it cannot sample this distribution.\n";
         }
         if workload.start != Start::AtOnce && !workload.load.is_rate() {
             notes +=
                 "# All clients start at once: it has no ramp, so first tokens come later than predicted.\n";
         }
-        if workload.images > 0
-            && matches!(workload.load, Load::Offline(_) | Load::Sessions(_) | Load::SessionRate(_))
-        {
+        if workload.images > 0 && (sessions || clients::starts_engine(setup)) {
             notes += "# Text only: it sends no images.\n";
         }
         let bench = match workload.load {
             Load::Offline(_) => clients::offline(setup),
-            Load::Sessions(_) | Load::SessionRate(_) => clients::sessions(setup),
+            _ if sessions => clients::sessions(setup),
             _ => clients::serve(setup).0,
         };
-        Self { launch: checkpoint_note(setup) + &draft_note(setup) + &launch, bench: notes + &bench }
+        Self { launch: model_notes(setup) + &launch, bench: notes + &bench }
     }
+}
+
+/// What to replace in the commands, as comments.
+pub fn model_notes(setup: &Setup) -> String {
+    let unnamed = checkpoint_name(setup) == UNNAMED;
+    let path = if unnamed { format!("# {UNNAMED}: the path of your checkpoint.\n") } else { String::new() };
+    path + &checkpoint_note(setup) + &draft_note(setup)
 }
 
 /// What the workers' commands leave out.
@@ -72,25 +83,27 @@ fn launch(setup: &Setup) -> Shell {
     let launch = match batching {
         Batching::MixedChunks => vllm("vllm serve", setup),
         Batching::PrefillFirst => sglang("python -m sglang.launch_server --model-path", setup),
-        Batching::InFlight => trtllm("trtllm-serve", setup),
+        Batching::InFlight => trtllm(&SERVE, setup),
     };
-    match setup.nodes() {
-        1 => launch,
-        nodes => launch.over(nodes, batching),
-    }
+    launch.over(setup)
 }
 
-/// The name quoted as one shell word; an edited model has none.
+/// The name quoted as one shell word.
 fn model(setup: &Setup) -> String {
-    if setup.model.is_edited() {
-        return "MODEL".into();
-    }
-    shlex::try_quote(&checkpoint_name(setup)).map_or_else(|_| "MODEL".into(), |quoted| quoted.into_owned())
+    shlex::try_quote(&checkpoint_name(setup)).map_or_else(|_| UNNAMED.into(), |quoted| quoted.into_owned())
 }
 
-/// The checkpoint that the commands start: that of the catalog, or the same model in the setup's format.
+/// In place of a checkpoint's name.
+const UNNAMED: &str = "MODEL";
+
+/// The checkpoint that the commands start: that of the catalog, or the same model in the setup's format. An edited model
+/// has none, nor one that a file describes without naming it.
 pub fn checkpoint_name(setup: &Setup) -> String {
-    published(setup).unwrap_or_else(|| setup.model.name.clone())
+    let name = &setup.model.name;
+    if setup.model.is_edited() || name.contains(char::is_whitespace) {
+        return UNNAMED.into();
+    }
+    published(setup).unwrap_or_else(|| name.clone())
 }
 
 /// The checkpoint in another format than the model's own, where its name is known.
@@ -190,7 +203,25 @@ fn sglang(command: &str, setup: &Setup) -> Shell {
         .only_if(drafted > 0, "--speculative-num-draft-tokens", setup.tokens_verified())
 }
 
-fn trtllm(command: &str, setup: &Setup) -> Shell {
+/// A program of TensorRT-LLM: the words before and after the model, and its options for TP, PP, EP and the memory share.
+struct Program {
+    before: &'static str,
+    after: &'static str,
+    options: [&'static str; 4],
+}
+
+const SERVE: Program = Program {
+    before: "trtllm-serve",
+    after: "",
+    options: ["--tp_size", "--pp_size", "--ep_size", "--kv_cache_free_gpu_memory_fraction"],
+};
+const BENCH: Program = Program {
+    before: "trtllm-bench --model",
+    after: " throughput --backend pytorch --dataset prompts.json",
+    options: ["--tp", "--pp", "--ep", "--kv_cache_free_gpu_mem_fraction"],
+};
+
+fn trtllm(&Program { before, after, options: [tp, pp, ep, share] }: &Program, setup: &Setup) -> Shell {
     let mut options = format!("kv_cache_config:\\n  enable_block_reuse: {}\\n", setup.keeps_prefixes());
     if setup.kv == Dtype::Fp8 {
         options += "  dtype: fp8\\n";
@@ -210,13 +241,13 @@ fn trtllm(command: &str, setup: &Setup) -> Shell {
             "speculative_config:\\n  decoding_type: Eagle3\\n  max_draft_len: {drafted}\\n  speculative_model: {DRAFT_MODEL}\\n"
         );
     }
-    let serve = format!("printf '{options}' > options.yaml\n{command} {}", model(setup));
-    Shell::new(&serve)
-        .flag("--tp_size", setup.parallel.gpus_per_stage())
-        .only_if(setup.parallel.pp > 1, "--pp_size", setup.parallel.pp)
-        .only_if(setup.parallel.ep > 1, "--ep_size", setup.parallel.ep)
+    let command = format!("printf '{options}' > options.yaml\n{before} {}{after}", model(setup));
+    Shell::new(&command)
+        .flag(tp, setup.parallel.gpus_per_stage())
+        .only_if(setup.parallel.pp > 1, pp, setup.parallel.pp)
+        .only_if(setup.parallel.ep > 1, ep, setup.parallel.ep)
         .flag("--max_num_tokens", setup.token_budget)
         .flag("--max_batch_size", setup.max_seqs)
-        .flag("--kv_cache_free_gpu_memory_fraction", decimal(setup.memory_share))
+        .flag(share, decimal(setup.memory_share))
         .flag("--extra_llm_api_options", "options.yaml")
 }

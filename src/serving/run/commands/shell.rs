@@ -1,6 +1,6 @@
 //! Shell commands.
 
-use crate::config::Batching;
+use crate::config::{Batching, Setup};
 
 /// A command with one flag per line.
 pub struct Shell(pub String);
@@ -23,10 +23,19 @@ impl Shell {
     }
 
     /// Adds what a replica over several nodes needs.
-    pub fn over(self, nodes: u32, batching: Batching) -> Self {
-        let (how, shell) = match batching {
+    pub fn over(self, setup: &Setup) -> Self {
+        let nodes = setup.nodes();
+        if nodes <= 1 {
+            return self;
+        }
+        let (how, shell) = match setup.engine.scheduler.batching {
             Batching::MixedChunks => {
-                ("on the first, once Ray joins them", self.flag("--distributed-executor-backend", "ray"))
+                // Ray spreads either one replica of TP and PP, or the ranks of attention DP.
+                let what = match setup.parallel.dp {
+                    1 => "--distributed-executor-backend",
+                    _ => "--data-parallel-backend",
+                };
+                ("on the first, once Ray joins them", self.flag(what, "ray"))
             }
             Batching::PrefillFirst => (
                 "on each, with its own rank and the address of the first",

@@ -173,11 +173,19 @@ fn caches_drafts_and_bursts_have_their_flags() {
 fn model_names_are_quoted_in_commands() {
     let hostile = commands(|scenario| {
         let mut model = catalog().model("qwen3-8b").expect("known").clone();
-        model.name = "x; rm -rf ~ $(id) 'y'".into();
+        model.name = "x;rm$(id)'y'".into();
         scenario.model = ModelChoice::Custom(Box::new(model));
     });
     let words = shlex::split(&hostile.bench.replace("\\\n", " ")).expect("sound");
-    assert!(words.contains(&"x; rm -rf ~ $(id) 'y'".to_owned()), "{words:?}");
+    assert!(words.contains(&"x;rm$(id)'y'".to_owned()), "{words:?}");
+    // What describes a file without a name is no name.
+    let unnamed = commands(|scenario| {
+        let mut model = catalog().model("qwen3-8b").expect("known").clone();
+        model.name = "llama, 8.030 B parameters".into();
+        scenario.model = ModelChoice::Custom(Box::new(model));
+    });
+    assert!(unnamed.launch.starts_with("# MODEL: the path"), "{}", unnamed.launch);
+    assert!(unnamed.launch.contains("\nvllm serve MODEL "), "{}", unnamed.launch);
 }
 
 #[test]
