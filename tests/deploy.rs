@@ -42,16 +42,57 @@ fn options(text: &str) -> BTreeSet<String> {
     words.filter(|word| word.starts_with("--")).map(str::to_owned).collect()
 }
 
+/// The options that a program documents.
+fn known(program: &str, version: &str) -> BTreeSet<String> {
+    let table: Value = serde_json::from_str(include_str!("../static/catalog/options.json")).expect("JSON");
+    let programs = table["programs"].as_array().expect("a list");
+    let found = programs.iter().find(|of| of["program"] == program && of["version"] == version);
+    let found = found.unwrap_or_else(|| panic!("options.json does not list {program} {version}"));
+    let options = found["options"].as_array().expect("a list").iter();
+    options.map(|option| option.as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn a_queue_is_measured_by_a_program_that_can() {
+    let bench = |link: &str| {
+        let setup = setup(link);
+        (Commands::of(&setup).bench, setup.engine.version.text().to_owned())
+    };
+    for link in
+        ["v=1&m=qwen3-32b&tp=2&e=trtllm&on=200", "v=1&m=deepseek-r1&g=h200-sxm&tp=16&ep=16&e=trtllm&on=100"]
+    {
+        let (text, version) = bench(link);
+        let (emitted, known) = (options(&text), known("trtllm-bench", &version));
+        let unknown: Vec<&String> = emitted.difference(&known).collect();
+        assert!(unknown.is_empty(), "{link}: {unknown:?}");
+        assert!(text.contains(" throughput --backend pytorch"), "{text}");
+    }
+    // The throughput benchmark of vLLM refuses data parallelism.
+    let (text, _) = bench("v=1&m=qwen3-30b-a3b&g=h100-sxm&dp=4&ep=4&n=4&on=100");
+    assert!(text.contains("vllm bench serve") && text.contains("--num-prompts 100"), "{text}");
+    // An engine that the benchmark starts needs all machines.
+    for engine in ["vllm", "sglang", "trtllm"] {
+        let (text, _) = bench(&format!("v=1&m=deepseek-r1&g=h200-sxm&tp=16&n=16&on=100&e={engine}"));
+        assert!(text.contains("# Over 2 nodes"), "{text}");
+    }
+}
+
+#[test]
+fn ray_spreads_a_replica_or_its_ranks() {
+    let launch =
+        |layout: &str| Commands::of(&setup(&format!("v=1&m=deepseek-r1&g=h200-sxm&{layout}&c=64"))).launch;
+    assert!(launch("dp=16&ep=16&n=16").contains("--data-parallel-backend ray"));
+    assert!(launch("tp=16&n=16").contains("--distributed-executor-backend ray"));
+}
+
+#[test]
+fn what_to_replace_is_said_in_a_manifest() {
+    let text = manifest(&setup("v=1&m=qwen3-8b&g=b200&w=nvfp4&pw=1")).expect("a manifest");
+    assert!(text.contains("replace it by one in nvfp4"), "{text}");
+}
+
 #[test]
 fn no_command_has_an_option_that_its_version_does_not_document() {
-    let table: Value = serde_json::from_str(include_str!("../static/catalog/options.json")).expect("JSON");
-    let known = |program: &str, version: &str| -> BTreeSet<String> {
-        let programs = table["programs"].as_array().expect("a list");
-        let found = programs.iter().find(|of| of["program"] == program && of["version"] == version);
-        let found = found.unwrap_or_else(|| panic!("options.json does not list {program} {version}"));
-        let options = found["options"].as_array().expect("a list").iter();
-        options.map(|option| option.as_str().expect("a name").to_owned()).collect()
-    };
     let mut seen = BTreeSet::new();
     for link in LINKS {
         for (engine, program) in

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::yaml;
 use crate::config::command::{EngineLaunch, launches};
 use crate::config::{Arch, PrefillPool, Setup, catalog};
-use crate::serving::run::{Commands, checkpoint_name};
+use crate::serving::run::{Commands, checkpoint_name, model_notes};
 
 const PORT: u16 = 8000;
 
@@ -95,7 +95,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
         "# Dynamo {} ships its own version of {}; {} was predicted.\n",
         dynamo.version, engine.name, engine.version
     );
-    Ok(version + &place(&pool.setup) + &place(setup) + &yaml::print(&[document]))
+    Ok(model_notes(setup) + &version + &place(&pool.setup) + &place(setup) + &yaml::print(&[document]))
 }
 
 fn one_machine(setup: &Setup) -> Result<(), String> {

@@ -36,6 +36,8 @@ struct Session {
     studied: Rc<Cell<Option<u32>>>,
     /// The current study, with its id.
     study: Rc<RefCell<Option<(u32, Study)>>>,
+    /// An unfinished search for plans, continued if it is requested again.
+    search: Rc<RefCell<Option<Study>>>,
     /// URL of the models.
     folder: Rc<RefCell<String>>,
     /// The report of measured cases, once requested.
@@ -64,6 +66,13 @@ impl Session {
         let loaded = self.models.borrow();
         let Some(models) = loaded.as_ref() else { return Ok(Efficiencies::Roofline) };
         models.answer(rows).map(Efficiencies::Learned).map_err(|error| error.to_string())
+    }
+
+    /// Ends the current study, keeping a search for plans.
+    fn put_aside(&self) {
+        if let Some((_, study)) = self.study.borrow_mut().take().filter(|(_, study)| study.seeks()) {
+            *self.search.borrow_mut() = Some(study);
+        }
     }
 
     /// Runs the next load around the answer with this id, if it is still the last.
@@ -149,7 +158,7 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
             post(scope, &FromWorker::Studied(Studied { id, document, ..Studied::default() }));
         }
         Ok(ToWorker::Study(asked)) => {
-            session.study.borrow_mut().take();
+            session.put_aside();
             session.studied.set(Some(asked.id));
             let (scope, session) = (scope.clone(), session.clone());
             spawn_local(async move {
@@ -166,14 +175,16 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
                 }
                 let traced = session.asked.borrow().as_ref().is_some_and(|asked| asked.replay);
                 let study = Study::new(topic, &of, &link, &page).with(accuracy).beside_trace(traced);
-                *session.study.borrow_mut() = Some((id, study.observing(session.own_runs.clone())));
+                let before = session.search.borrow_mut().take_if(|before| before.seeks_as(&study));
+                let study = before.unwrap_or_else(|| study.observing(session.own_runs.clone()));
+                *session.study.borrow_mut() = Some((id, study));
                 study_on(&scope, &session, id, 0.0);
             });
         }
         Ok(ToWorker::EndStudy { id }) => {
             if session.studied.get() == Some(id) {
                 session.studied.set(None);
-                session.study.borrow_mut().take();
+                session.put_aside();
             }
         }
         Err(reason) => post(scope, &FromWorker::Failed { reason }),

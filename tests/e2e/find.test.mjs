@@ -160,15 +160,21 @@ pageTest("a search for plans goes on beside the search of the page", { timeout }
 pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ page, open }) => {
   await open("v=1&m=llama-3.3-70b-instruct&r=20&st=1000&sp=30&f=all");
   await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
-  await page.getByTestId("plans-status").filter({ hasText: /\d+ of \d+/ }).waitFor();
+  const status = page.getByTestId("plans-status").filter({ hasText: /[1-9]\d* of \d+/ });
+  await status.waitFor();
+  const done = async () => Number((await status.textContent()).match(/(\d+) of/)[1]);
   await page.getByTestId("plans-act").click();
   await page.locator("[data-testid=plans-status][data-progress=stopped]").waitFor();
+  const before = await done();
   // The worker is free: the form is answered.
   await choose(page, "mode-evaluate");
   await settled(page);
   await choose(page, "mode-find");
   await page.getByTestId("plans-act").click();
   await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
+  // From where it was.
+  await status.waitFor();
+  assert.ok((await done()) >= before);
 });
 
 for (const [name, fragment, field, says] of [

@@ -40,6 +40,17 @@ const said = (page, text) => page.locator("[data-testid=issue][data-field=measur
 /** "-4.2 %" as a share. */
 const share = (text) => Number(/([−+])([\d.]+)\s%$/.exec(text).slice(1).join("").replace("−", "-")) / 100;
 
+pageTest("a measurement of another load opens as it was measured", {}, async ({ page, open }) => {
+  await open("v=1&m=llama-3.1-8b&c=8");
+  await settled(page);
+  await paste(page, report);
+  await page.getByTestId("measured-open").click();
+  await fragmentHolds(page, { c: undefined, me });
+  await page.getByTestId("measured-open").waitFor({ state: "detached" });
+  await settled(page);
+  assert.ok((await beside(page, "ttft").textContent()).startsWith("61.3"));
+});
+
 pageTest("what was measured stands beside the prediction, in the link too, until it is removed", {}, async ({ page, open, url }) => {
   await open();
   await settled(page);

@@ -62,7 +62,7 @@ fn status(state: State, plans: &Finding) -> AnyView {
         Progress::None => ("none", String::new(), ""),
         Progress::Due => ("due", "The search starts when you stop editing".into(), ""),
         Progress::Running => ("running", settled("Searching: ", plans), "Stop"),
-        Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Search again"),
+        Progress::Stopped => ("stopped", settled("Stopped: ", plans), "Continue"),
         Progress::Done if plans.studied.total == 0 => ("done", String::new(), ""),
         Progress::Done => ("done", settled("", plans), ""),
     };

@@ -28,6 +28,8 @@ pub struct TextInput {
     pub held: fn(State) -> String,
     /// Test ids of the status, and of the button that removes the text.
     pub holds: [&'static str; 2],
+    /// A link to the configuration that it is of, if the form has another.
+    pub open: fn(State) -> Option<String>,
     pub end: fn(State),
 }
 
@@ -123,7 +125,13 @@ pub fn OwnText(own: &'static TextInput) -> impl IntoView {
             </div>
         </details>
         <p class="traced" prop:hidden=move || (own.held)(state).is_empty()>
-            <span data-testid=own.holds[0]>{move || (own.held)(state)}</span>
+            <span>
+                <span data-testid=own.holds[0]>{move || (own.held)(state)}</span>
+                " "
+                {move || (own.open)(state).map(|link| {
+                    view! { <a href=link data-testid=format!("{id}-open")>"Show it as it was measured"</a> }
+                })}
+            </span>
             <button type="button" class="action" data-testid=own.holds[1] on:click=move |_| (own.end)(state)>
                 "Remove"
             </button>

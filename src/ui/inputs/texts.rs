@@ -20,6 +20,7 @@ pub static CONFIG_JSON: TextInput = TextInput {
     // The model list shows its name.
     held: |_| String::new(),
     holds: ["", ""],
+    open: |_| None,
     end: |_| (),
 };
 
@@ -44,6 +45,7 @@ pub static TRACE: TextInput = TextInput {
         )
     },
     holds: ["traced", "trace-remove"],
+    open: |_| None,
     end: State::end_replay,
 };
 
@@ -75,5 +77,6 @@ pub static MEASURED: TextInput = TextInput {
         }
     },
     holds: ["measured-held", "measured-remove"],
+    open: |state| state.form.with(|form| form.measured_elsewhere().map(|link| format!("#{link}"))),
     end: State::end_measured,
 };

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::state::{ShownBasis, State, WorkerStatus};
+use crate::ui::state::{ShownBasis, State, WorkerStatus, frame};
 
 #[component]
 pub fn Status() -> impl IntoView {
@@ -34,6 +34,9 @@ pub fn Refused() -> impl IntoView {
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",
+            _ if frame::view().is_some_and(|view| view != "full") => {
+                "This link has an error: open it in Rooflight to see where"
+            }
             (true, true) => LAST_VALID,
             (true, false) => FIX,
         }

@@ -148,10 +148,10 @@ fn begin(state: State) {
         // Only another request has other plans.
         if plans.of != of {
             plans.marked.clear();
+            (plans.studied.done, plans.studied.total) = (0, 0);
         }
         (plans.id, plans.of) = (id, of);
         plans.progress = Progress::Running;
-        (plans.studied.done, plans.studied.total) = (0, 0);
     });
     study::ask_worker(state, id, Topic::Plans, String::new());
 }
