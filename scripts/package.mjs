@@ -20,7 +20,9 @@ export function makePackage(dist, folder) {
   if (!files.includes("rooflight.js")) throw new Error(`${dist} holds no rooflight.js: build the page first`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const name of files) cpSync(join(dist, name), join(folder, name), { recursive: true });
+  // Only the page's own worker reads the evidence.
+  const filter = (source) => !source.endsWith("evidence.json");
+  for (const name of files) cpSync(join(dist, name), join(folder, name), { recursive: true, filter });
   addNode(folder);
   cpSync(join(root, "docs/api.md"), join(folder, "README.md"));
   for (const name of ["LICENSE", "NOTICE"]) cpSync(join(root, name), join(folder, name));

@@ -35,22 +35,24 @@ export class RooflightError extends Error {
 }
 
 /**
- * Fetches and starts the predictor: 1.2 MB of WebAssembly and 0.5 MB of models (with Brotli). Later calls return the same object. Only rejects with a `RooflightError`.
+ * Fetches and starts the predictor: 1.2 MB of WebAssembly and 0.5 MB of models (with Brotli). Later calls return the same object.
+ * Only rejects with a `RooflightError`.
  */
-export function load(options?: LoadOptions): Promise<Rooflight>;
+export function load(options?: LoadOptions | null): Promise<Rooflight>;
 
-/** None of these throws: problems with the input are in `issues`, other problems in `failure`. */
+/** None of these throws: problems with the input are in `issues`, other problems in `failure`. Only `plan` may reject. */
 export interface Rooflight {
   /** The version of the program (semantic versioning). */
   readonly version: string;
   /** The release of data and weights; null if the models are not loaded. */
   readonly release: string | null;
   /** Predicts a link (whole, or its fragment) or a configuration, on the calling thread. */
-  predict(config: string | Config, options?: Options): Prediction;
+  predict(config: string | Config, options?: Options | null): Prediction;
   /**
-   * The plans that serve a load within its limits, ranked by cost. Runs on the calling thread, in slices of about 20 ms. Never rejects.
+   * The plans that serve a load within its limits, ranked by cost. Runs on the calling thread, in slices of about 20 ms.
+   * Only rejects with what `onProgress` throws.
    */
-  plan(request: PlanRequest, options?: PlanOptions): Promise<PlanAnswer & { failure?: Failure }>;
+  plan(request: PlanRequest, options?: PlanOptions | null): Promise<PlanAnswer & { failure?: Failure }>;
   /** The link to a configuration. */
   encodeLink(config: string | Config): Encoded;
   /** The configuration of a link: a whole address, its fragment or its query. */

@@ -70,7 +70,7 @@ async function fetchModels() {
   }
   const files = records.map(async ([file, sha256]) => {
     const url = modelFiles[file];
-    if (!url) throw new RooflightError("damaged", `${manifestFile} names ${file}, which this release has not`);
+    if (!url) throw new RooflightError("damaged", `${manifestFile} names ${file}, which this release does not have`);
     if (url.protocol.startsWith("http")) url.search = sha256;
     return [file, await content(url)];
   });
@@ -81,7 +81,8 @@ let started;
 let loaded;
 
 /** Starts the wasm and loads the models. The next call retries what failed. */
-export async function load({ models = true } = {}) {
+export async function load(options) {
+  const { models = true } = options ?? {};
   const starting = (started ??= start().catch((error) => {
     started = undefined;
     throw error;
@@ -144,13 +145,14 @@ function guarded(input, call, otherwise) {
 const SLICE = 20;
 
 /** Searches in slices, so that other work and aborts run in between. */
-async function plan(request, { onProgress, signal, ...options } = {}) {
+async function plan(request, given) {
+  const { onProgress, signal, ...options } = given ?? {};
   const otherwise = { plans: [], nearest: null, others: [], counts: {}, finished: true };
   let planner;
   const begun = guarded(
     () => [text(request), json(options)],
-    (...given) => {
-      planner = new wasm.Planner(...given);
+    (...texts) => {
+      planner = new wasm.Planner(...texts);
       return { issues: [] };
     },
     otherwise,
@@ -188,8 +190,8 @@ const rooflight = {
   get release() {
     return wasm.release() ?? null;
   },
-  predict: (config, options = {}) =>
-    guarded(() => [text(config), json(options)], wasm.predict, { link: "", report: null }),
+  predict: (config, options) =>
+    guarded(() => [text(config), json(options ?? {})], wasm.predict, { link: "", report: null }),
   plan,
   encodeLink: (config) => guarded(() => [text(config)], wasm.encodeLink, { link: "" }),
   decodeLink: (link) => guarded(() => [address(link)], wasm.decodeLink, { config: {} }),

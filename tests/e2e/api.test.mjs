@@ -242,7 +242,6 @@ for (const [name, field, call] of [
   ["a link of a field that has none", "link", (it) => it.encodeLink({ color: "red" })],
   ["a link of nothing", "link", (it) => it.encodeLink()],
   ["what is no link", "link", (it) => it.decodeLink({ tp: 2 })],
-  ["null in place of options", "link", (it) => it.predict("v=1", null)],
   ["a cut model in a link", "model", (it) => it.decodeLink("#x=AAAA")],
 ]) {
   test(`${name} is an issue`, async () => {
@@ -264,6 +263,14 @@ test("what the caller's progress function throws is the caller's", async () => {
 test("options and fields that are undefined are left out", async () => {
   const rooflight = await inNode();
   assert.deepEqual(rooflight.predict({ tp: undefined }, { sweep: undefined }), rooflight.predict({}));
+});
+
+test("null in place of options is none", async () => {
+  const { load } = await import(pathToFileURL(join(installed, IN_NODE)));
+  const rooflight = await load(null);
+  assert.deepEqual(rooflight.predict("v=1", null), rooflight.predict("v=1"));
+  const request = { model: "llama-3.1-8b", gpu: "l40s", tp: 1, concurrency: 2 };
+  assert.deepEqual(await rooflight.plan(request, null), await rooflight.plan(request));
 });
 
 test("what does not fit is an issue beside the memory it would take", async () => {
@@ -289,6 +296,9 @@ test("files that are missing or damaged reject the loading, by name", async () =
     ["cut-manifest", "damaged", /manifest/, (folder) => writeFileSync(join(folder, "models/manifest.json"), "{")],
     ["strange-manifest", "damaged", /manifest/, (folder) => writeFileSync(join(folder, "models/manifest.json"), '{"families": {"gemm": null}}')],
     ["empty-manifest", "damaged", /manifest/, (folder) => writeFileSync(join(folder, "models/manifest.json"), "{}")],
+    ["other-manifest", "damaged", /other\.onnx, which this release does not have/, (folder) => {
+      writeFileSync(join(folder, "models/manifest.json"), '{"families": {"gemm": {"file": "other.onnx"}}}');
+    }],
   ]) {
     const { load, RooflightError } = await spoilt(name, spoil);
     await assert.rejects(load(), (error) => {
@@ -398,8 +408,9 @@ test("the package packs whole", () => {
   const packed = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: installed, encoding: "utf8" }));
   const files = packed[0].files.map(({ path }) => path);
   const manifest = JSON.parse(readFileSync(path("models/manifest.json")));
-  const wanted = ["rooflight.js", "rooflight.d.ts", "rooflight-types.d.ts", "README.md", "LICENSE", "NOTICE", "models/manifest.json", IN_NODE];
-  for (const { file } of Object.values(manifest.families)) wanted.push(`models/${file}`);
+  const wanted = ["rooflight.js", "rooflight.d.ts", "rooflight-types.d.ts", "README.md", "LICENSE", "NOTICE", IN_NODE];
   for (const file of wanted) assert.ok(files.includes(file), `${file} is missing`);
+  const models = ["manifest.json", ...Object.values(manifest.families).map(({ file }) => file)].map((file) => `models/${file}`);
+  assert.deepEqual(files.filter((file) => file.startsWith("models/")).sort(), models.sort());
   assert.equal(files.filter((file) => /^worker/.test(file)).length, 2);
 });
