@@ -4,7 +4,7 @@
     >>> answer = rooflight.predict(model="qwen3-32b", gpu="h200-sxm", tp=2, concurrency=32)
     >>> answer["report"]["headline"]["ttft"]  # seconds
 
-Functions start the programs `predict`, `plan` and `evaluate`, which the package brings: their answers are those of the command
+Functions start the programs `predict`, `plan` and `evaluate`, which ship with the package: their answers are those of the command
 line, in SI units. docs/python.md describes them.
 """
 

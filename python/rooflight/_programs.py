@@ -23,13 +23,20 @@ class Failed(RuntimeError):
 
 
 def program(name):
-    """The path of `predict`, `plan` or `evaluate`: of the folder `ROOFLIGHT_BIN` where that is set, else where the package was
+    """The path of `predict`, `plan` or `evaluate`: in the folder `ROOFLIGHT_BIN` if that is set, else where the package was
     installed, else on the path."""
     if name not in NAMES:
         raise BadInput(f"no program {name}: there are {', '.join(NAMES)}")
     name += ".exe" if os.name == "nt" else ""
+    chosen = os.environ.get("ROOFLIGHT_BIN")
+    if chosen:
+        path = Path(chosen) / name
+        # Another program of that name could be of another version.
+        if not path.is_file():
+            raise Failed(f"{name} is not in {chosen}, the folder ROOFLIGHT_BIN names")
+        return str(path)
     # The last is where `pip install --target` puts them.
-    folders = [os.environ.get("ROOFLIGHT_BIN"), sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
+    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
     folders += [Path(sys.executable).parent, Path(__file__).parents[1] / "bin"]
     for folder in filter(None, folders):
         path = Path(folder) / name
@@ -41,15 +48,16 @@ def program(name):
     return found
 
 
-def run(name, arguments, text=None, accepted=(0,)):
+def run(name, arguments, text=None, accepted=()):
     """The ended process, with what it printed. `text` is its standard input.
 
-    Raises `BadInput` at exit status 2 and `Failed` at any other that is not `accepted`.
+    Raises `BadInput` at exit status 2 and `Failed` at any other, unless it is `accepted` and there are answers: wrong arguments
+    also end with status 2, but print none.
     """
     outcome = subprocess.run(
         [program(name), *arguments], input=text, capture_output=True, encoding="utf-8", check=False
     )
-    if outcome.returncode in accepted:
+    if outcome.returncode == 0 or (outcome.returncode in accepted and outcome.stdout.strip()):
         return outcome
     said = outcome.stderr.strip() or f"{name} ended with {outcome.returncode}"
-    raise BadInput(said, outcome.stdout) if outcome.returncode == 2 else Failed(said)
+    raise BadInput(said) if outcome.returncode == 2 else Failed(said)

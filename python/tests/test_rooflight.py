@@ -1,10 +1,15 @@
 """The functions, over the programs of `ROOFLIGHT_BIN`, and the notebook of examples/jupyter where Jupyter is installed."""
 
+import json
+import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import rooflight
 
@@ -23,6 +28,25 @@ class Predict(unittest.TestCase):
         answers = rooflight.predict([{"concurrency": 1}, {"model": "nope"}, {"concurrency": 4}], **{"osl": 4}, roofline=True)
         self.assertEqual([answer["report"] is None for answer in answers], [False, True, False])
         self.assertIn("c=4", answers[2]["link"])
+
+    def test_a_list_never_gets_shorter(self):
+        for empty in ("", "  "):
+            for ask in (rooflight.predict, rooflight.plan):
+                with self.assertRaisesRegex(ValueError, "item 2 of 3 is empty"):
+                    ask(["v=1", empty, "v=1&c=3"], roofline=True)
+        with mock.patch("rooflight._questions.run", return_value=SimpleNamespace(stdout="{}\n")):
+            with self.assertRaisesRegex(rooflight.Failed, "1 answers to 2 lines"):
+                rooflight.predict(["v=1", "v=1&c=3"])
+
+    def test_only_line_feeds_end_a_line(self):
+        answers = rooflight.predict(["v=1\u2028foo\u0085", "v=1&c=3"], roofline=True)
+        self.assertEqual([answer["link"] for answer in answers], ["v=1", "v=1&c=3"])
+
+    def test_numbers_of_numpy_are_numbers(self):
+        four = SimpleNamespace(item=lambda: 4)
+        self.assertEqual(rooflight.predict(concurrency=four, roofline=True)["link"], "v=1&c=4")
+        with self.assertRaises(TypeError):
+            rooflight.predict(concurrency=object())
 
     def test_a_command_is_a_scenario(self):
         answer = rooflight.predict("vllm serve meta-llama/Llama-3.1-8B-Instruct \\\n  --max-num-seqs 64", roofline=True)
@@ -60,10 +84,28 @@ class Others(unittest.TestCase):
         with self.assertRaises(rooflight.BadInput):
             rooflight.plan({**request, "slo_ttft": 0.0001}, roofline=True)
 
+    def test_a_request_without_a_plan_says_why(self):
+        with self.assertRaisesRegex(rooflight.BadInput, "^model: .*nope") as caught:
+            rooflight.plan(model="nope")
+        self.assertEqual(caught.exception.answer["plans"], [])
+        for requests in ({}, [{}]):
+            with self.assertRaisesRegex(rooflight.BadInput, "--threads"):
+                rooflight.plan(requests, threads="x")
+
     def test_evaluate(self):
-        self.assertIsNotNone(rooflight.evaluate("contributed", ROOT / "runs"))
-        with self.assertRaises(rooflight.BadInput):
-            rooflight.evaluate("nope")
+        self.assertIsNotNone(rooflight.evaluate("contributed", ROOT / "runs", models=None, responses=False))
+        for what in ("nope", "evidence"):
+            with self.assertRaisesRegex(rooflight.BadInput, what):
+                rooflight.evaluate(what)
+        with self.assertRaises(rooflight.Failed):
+            rooflight.evaluate("contributed", "no such file")
+
+    def test_contributed_runs_with_errors_are_described(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "run.json").write_text(json.dumps({"runs": []}))
+            with self.assertRaisesRegex(rooflight.BadInput, "errors in contributed runs") as caught:
+                rooflight.evaluate("contributed", folder)
+        self.assertIn("schema", caught.exception.answer["findings"][0]["text"])
 
     @unittest.skipUnless(find_spec("pandas"), "pandas is not installed: examples/README.md says how")
     def test_frame(self):
@@ -71,10 +113,17 @@ class Others(unittest.TestCase):
         self.assertEqual(len(frame), 3)
         self.assertLess(frame.output_per_s[0], frame.output_per_s[1])
         self.assertIn("tp", frame.issues[2])
+        with self.assertRaisesRegex(ValueError, "item 1 of 2 is empty"):
+            rooflight.frame(["", "v=1"])
 
     def test_a_missing_program_is_named(self):
         with self.assertRaises(rooflight.BadInput):
             rooflight.program("rm")
+
+    def test_a_chosen_folder_is_the_only_one(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, ROOFLIGHT_BIN=folder):
+            with self.assertRaisesRegex(rooflight.Failed, "ROOFLIGHT_BIN"):
+                rooflight.program("predict")
 
     def test_the_command(self):
         run = lambda *words: subprocess.run([sys.executable, "-m", "rooflight", *words], capture_output=True, text=True)
