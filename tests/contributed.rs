@@ -194,6 +194,41 @@ fn commands_that_contradict_the_run_are_named() {
 }
 
 #[test]
+fn what_the_commands_imply_is_compared_too() {
+    let (runs, findings) = changed(|file| {
+        let [first, second] = file["runs"].as_array_mut().expect("runs").as_mut_slice() else {
+            panic!("two")
+        };
+        for (run, key, more) in [
+            (&mut *first, "launch", " --data-parallel-size 4 --enforce-eager"),
+            (&mut *second, "benchmark", " --random-range-ratio 0.8 --random-prefix-len 1024"),
+        ] {
+            run[key] = json!(run[key].as_str().expect("a command").to_owned() + more);
+        }
+    });
+    assert_eq!(runs, 0);
+    names(
+        &findings,
+        &["`gpus`: `launch` says `8`, `scenario` nothing", "error: 0.json, run 1: `launch`: ignored"],
+    );
+    names(&findings, &["`spread`: `benchmark` says `0.8`", "`isl`: `benchmark` says `2048`"]);
+
+    // SGLang draws lengths from 0 up, so the mean is half of what the command says.
+    let (runs, findings) = changed(|file| {
+        let first = &mut file["runs"][0];
+        first["benchmark"] = json!(
+            "python3 -m sglang.bench_serving --dataset-name random --random-input-len 1024 \
+            --random-output-len 128 --max-concurrency 8 --num-prompts 80"
+        );
+        let scenario = &mut first["scenario"];
+        (scenario["isl"], scenario["osl"], scenario["spread"]) = (json!(512), json!(64), json!(0.95));
+        file["runs"][1]["benchmark"] = json!("echo hi");
+    });
+    assert_eq!(runs, 2, "{findings:#?}");
+    names(&findings, &["warning: 0.json, run 2: `benchmark` is not compared"]);
+}
+
+#[test]
 fn runs_that_repeat_or_contradict_others_are_named() {
     let mut file = example();
     let one = file["runs"][0].clone();

@@ -60,7 +60,7 @@ def runs_of(layout):
 
 
 def known(file):
-    """What a file holds, apart: the runs that nobody contributed, and those that somebody did."""
+    """The runs of a file, as two groups: those from tables, and contributed ones."""
     listed = [(one["point"], one["observed"]) for one in json.loads(LIST.read_text())]
     others, contributed = Known(), Known()
     for build in file["builds"]:
@@ -91,6 +91,12 @@ def write_list(runs):
 def write_ids(runs):
     ids = sorted(run["id"] for run in runs if "contributor" not in run)
     FROM_TABLES.write_text("[" + ",".join(f'\n"{one}"' for one in ids) + "\n]\n")
+
+
+def missing(new):
+    """The ids of the listed runs that are not among these."""
+    given = {run["id"] for run in new}
+    return [row["id"] for row in json.loads(LIST.read_text()) if row["id"] not in given]
 
 
 def names(runs):

@@ -20,7 +20,7 @@ as the page shows them, use `evaluate serving`.
     python3 training/calibration/fit.py --contributed contributed.jsonl
 
 adds contributed runs to those of the present file, with its covariance, and prints what changed (`contributed.py`). With responses of
-tables too, all are fitted together.
+tables too, all are fitted together. Runs that `contributed.json` lists must be among those given, unless `--drop` removes them.
 """
 
 import argparse
@@ -32,7 +32,7 @@ import time
 
 import numpy as np
 
-from contributed import BUILD_KEYS, COLUMNS, LAYOUT_KEYS, figures, joined, names, sizes, title, write_ids, write_list
+from contributed import BUILD_KEYS, COLUMNS, LAYOUT_KEYS, figures, joined, missing, names, sizes, title, write_ids, write_list
 from prior import BETWEEN_GPUS, FACTORS, FURTHEST, GENERAL, LAYOUT, METRICS, OF_FACTOR, SIZES, TAILS, Factor, Prior, Runs, codes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -245,6 +245,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("responses", type=pathlib.Path, nargs="?", help="runs of tables; without them those of the present file stay")
     arguments.add_argument("--contributed", type=pathlib.Path, help="contributed runs, as `evaluate contributed --responses` writes them")
+    arguments.add_argument("--drop", action="store_true", help="remove contributed runs that are not among those given")
     arguments.add_argument("--factors", type=pathlib.Path, help="instead, write the factors that each run observes")
     arguments.add_argument("--keep", action="store_true", help="keep the covariance of the present file")
     arguments.add_argument("--afresh", action="store_true", help="begin the search without it")
@@ -254,6 +255,8 @@ def main():
     if not arguments.responses and not arguments.contributed:
         parser.error("give the responses of tables, those of contributed runs, or both")
     file, new = json.loads(OUT.read_text()), lines_of(arguments.contributed)
+    if (gone := missing(new)) and not arguments.drop:
+        parser.error(f"missing contributed runs: {', '.join(gone)}. Give all with --contributed, or remove these with --drop")
     if arguments.factors:
         runs = Runs(believed(lines_of(arguments.responses)) + new)
         arguments.factors.write_text(json.dumps(factors_of(runs, kept(file))))

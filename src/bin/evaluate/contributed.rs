@@ -14,7 +14,7 @@ use super::serving::{in_file, read, write_lines};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Files of runs, or folders of them; `schema.json` is skipped.
+    /// Files of runs, or folders of them.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Writes JSON Lines for `training/calibration/fit.py --contributed`, if there are no errors.
@@ -30,8 +30,8 @@ pub struct Arguments {
 
 /// Largest file in bytes, as in its JSON reader.
 const LARGEST: u64 = 1 << 20;
-/// Not a file of runs.
-const SCHEMA: &str = "schema.json";
+/// Files that a folder of runs may have, too.
+const OTHERS: [&str; 2] = ["schema.json", "README.md"];
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let Arguments { paths, responses, models, json } = arguments;
@@ -96,10 +96,10 @@ fn listed(path: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = read_dir(path).map_err(|error| in_file(path, error))?;
     let files: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
     let mut files = files.map_err(|error| in_file(path, error))?;
-    files.retain(|file| {
-        file.extension().is_some_and(|end| end == "json")
-            && file.file_name().is_some_and(|name| name != SCHEMA)
-    });
+    files.retain(|file| !OTHERS.iter().any(|other| file.ends_with(other)));
+    if let Some(other) = files.iter().find(|file| file.extension().is_none_or(|end| end != "json")) {
+        return Err(in_file(other, "not a `.json` file of runs: remove it"));
+    }
     files.sort();
     Ok(files)
 }

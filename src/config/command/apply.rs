@@ -1,5 +1,6 @@
 //! Applies an engine's command-line arguments to a scenario.
 
+use super::benchmark::Client;
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
 use super::settings::{HEAVY, IDLE};
@@ -42,6 +43,18 @@ pub(super) struct OtherSettings {
     drafted_how: Option<String>,
     /// Tokens of the longest request served.
     longest: Option<f64>,
+}
+
+/// The start of a warning of arguments that are not modelled.
+pub const CHANGES_RESULTS: &str = "ignored, although it would change the results considerably";
+const NOT_RECOGNISED: &str = "not recognised and ignored";
+
+/// `scenario` with the load that `client` sends.
+pub fn loaded(client: Client, arguments: &[String], mut scenario: Scenario) -> (Scenario, Vec<Issue>) {
+    let mut rest = OtherSettings::default();
+    rest.bench(&mut scenario, client, arguments);
+    rest.issues.extend(listed(NOT_RECOGNISED, &rest.unknown));
+    (scenario, rest.issues)
 }
 
 pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) -> (Scenario, Vec<Issue>) {
@@ -94,8 +107,8 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     }
     rest.prefixes(&mut scenario, &[flags_given, options].concat());
     rest.issues.extend(rest.too_long(&scenario));
-    rest.issues.extend(listed("not recognised and ignored", &rest.unknown));
-    rest.issues.extend(listed("ignored, although it would change the results considerably", &rest.heavy));
+    rest.issues.extend(listed(NOT_RECOGNISED, &rest.unknown));
+    rest.issues.extend(listed(CHANGES_RESULTS, &rest.heavy));
     if launch.others > 0 {
         rest.issues
             .push(Issue::warning(Field::Model, "the text starts several engines: the first one is used"));

@@ -10,6 +10,8 @@ use crate::units::percent;
 pub enum Client {
     /// `vllm bench serve`, formerly `benchmark_serving.py`.
     Vllm,
+    /// `vllm bench throughput`, formerly `benchmark_throughput.py`, which queues all prompts in the engine itself.
+    VllmOffline,
     /// `python -m sglang.bench_serving`.
     Sglang,
 }
@@ -46,7 +48,7 @@ impl Client {
     /// The data set if none is named, and the tokens of random prompts and outputs.
     fn defaults(self) -> (&'static str, [f64; 2]) {
         match self {
-            Self::Vllm => ("random", [1024.0, 128.0]),
+            Self::Vllm | Self::VllmOffline => ("random", [1024.0, 128.0]),
             Self::Sglang => ("sharegpt", [1024.0, 1024.0]),
         }
     }
@@ -55,7 +57,7 @@ impl Client {
     fn range(self, ratio: f64) -> (f64, f64) {
         match self {
             // As much below as above.
-            Self::Vllm => (1.0, ratio),
+            Self::Vllm | Self::VllmOffline => (1.0, ratio),
             // From this share of the length to all of it.
             Self::Sglang => ((1.0 + ratio) / 2.0, (1.0 - ratio) / (1.0 + ratio)),
         }
@@ -92,6 +94,11 @@ impl OtherSettings {
         let Sent { rate, clients, prompts, .. } = sent;
         match (rate, clients) {
             _ if sent.sweeps_loads => return,
+            _ if client == Client::VllmOffline => {
+                workload.load = Load::Offline(prompts.unwrap_or(PROMPTS));
+                (workload.max_in_flight, workload.requests) = (None, None);
+                return;
+            }
             (Some(rate), clients) => {
                 self.unknown.extend(
                     clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),

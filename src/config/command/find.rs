@@ -54,15 +54,7 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         let Some((engine, at)) = program(&words).or(named.filter(is_served)) else {
             bare = bare.or(named.map(|(engine, _)| engine));
             let Some((program, at)) = benchmark(&words) else { continue };
-            let read = match program {
-                ["vllm", "bench"] if words.get(at).is_some_and(|word| word == "serve") => {
-                    Some((Client::Vllm, at + 1))
-                }
-                ["benchmark_serving.py"] => Some((Client::Vllm, at)),
-                ["sglang.bench_serving"] => Some((Client::Sglang, at)),
-                _ => None,
-            };
-            match read.filter(|_| bench.is_none()) {
+            match client(program, &words, at).filter(|_| bench.is_none()) {
                 Some((client, at)) => bench = Some((client, words.split_off(at))),
                 None => unread.push(words.join(" ")),
             }
@@ -81,6 +73,27 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         unread.splice(0..0, environment(text, found.engine));
         LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }
     }))
+}
+
+/// The first benchmark in `text` whose load is read, and its arguments.
+pub fn bench(text: &str) -> Option<(Client, Vec<String>)> {
+    commands(text).ok()?.into_iter().take(COMMANDS).find_map(|mut words| {
+        let (program, at) = benchmark(&words)?;
+        let (client, at) = client(program, &words, at)?;
+        Some((client, words.split_off(at)))
+    })
+}
+
+/// The client that a benchmark's program is, if its load is read, and the index of its first argument.
+fn client(program: &[&str], words: &[String], at: usize) -> Option<(Client, usize)> {
+    match (program, words.get(at).map(String::as_str)) {
+        (["vllm", "bench"], Some("serve")) => Some((Client::Vllm, at + 1)),
+        (["vllm", "bench"], Some("throughput")) => Some((Client::VllmOffline, at + 1)),
+        (["benchmark_serving.py"], _) => Some((Client::Vllm, at)),
+        (["benchmark_throughput.py"], _) => Some((Client::VllmOffline, at)),
+        (["sglang.bench_serving"], _) => Some((Client::Sglang, at)),
+        _ => None,
+    }
 }
 
 /// A benchmark's program, and the index of its first argument.

@@ -19,6 +19,7 @@ mod yaml;
 use super::catalog::catalog;
 use super::{Field, Issue, ModelChoice, Scenario};
 
+pub use apply::CHANGES_RESULTS;
 pub use flags::{Flag, flags};
 pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, launches};
 pub use settings::{Setting, setting};
@@ -49,6 +50,12 @@ pub fn read_with(
     issues.extend(other_version(text, found.engine));
     let sound = !issues.iter().any(Issue::is_error);
     Some((sound.then_some(scenario), issues))
+}
+
+/// Reads the load that a benchmark's command in `text` sends into `onto`. `None` if it has none whose load is read.
+pub fn read_load(text: &str, onto: &Scenario) -> Option<(Scenario, Vec<Issue>)> {
+    let (client, arguments) = find::bench(text)?;
+    Some(apply::loaded(client, &arguments, onto.clone()))
 }
 
 /// Why a text that starts another engine is not read.

@@ -1,12 +1,11 @@
 //! Checks that a contributed run's commands agree with its scenario.
 
-use crate::config::command::{self, flags};
+use crate::config::command::{self, CHANGES_RESULTS};
 use crate::config::link::Link;
-use crate::config::{Field, Issue, Load, Scenario, Severity};
-use crate::units::decimal;
+use crate::config::{Field, Issue, Scenario, Severity};
 
-/// Inputs determined by the launch command.
-const OF_LAUNCH: [Field; 11] = [
+/// Inputs determined by the command that starts the server.
+const OF_LAUNCH: [Field; 13] = [
     Field::Model,
     Field::Engine,
     Field::Weights,
@@ -15,62 +14,70 @@ const OF_LAUNCH: [Field; 11] = [
     Field::Pp,
     Field::Dp,
     Field::Ep,
+    Field::Gpus,
+    Field::Drafted,
     Field::TokenBudget,
     Field::MaxSeqs,
     Field::MemoryShare,
 ];
 
-/// Options of vLLM's and SGLang's benchmark clients, and their inputs.
-const OF_BENCHMARK: [(&str, Field); 9] = [
-    ("max_concurrency", Field::Concurrency),
-    ("request_rate", Field::Rate),
-    ("num_prompts", Field::Requests),
-    ("num_prompt", Field::Requests),
-    ("input_len", Field::Isl),
-    ("output_len", Field::Osl),
-    ("random_input_len", Field::Isl),
-    ("random_output_len", Field::Osl),
-    ("burstiness", Field::Burstiness),
+/// Inputs determined by the command that loads it.
+const OF_BENCHMARK: [Field; 14] = [
+    Field::Isl,
+    Field::Osl,
+    Field::Spread,
+    Field::LogSpread,
+    Field::Shape,
+    Field::CachedShare,
+    Field::Concurrency,
+    Field::Rate,
+    Field::ConstantRate,
+    Field::Burstiness,
+    Field::Burst,
+    Field::Offline,
+    Field::MaxInFlight,
+    Field::Requests,
 ];
 
 /// Disagreements of the launch command, and what cannot be read.
 pub fn launch(text: &str, scenario: &Scenario) -> Vec<Issue> {
-    if text.trim().is_empty() {
-        return Vec::new();
-    }
     let Some((started, issues)) = command::read(text, scenario) else {
         let wanted = "`launch` starts no known engine: give the whole command, such as `vllm serve Qwen/Qwen3-32B \
             -tp 2`";
         return vec![Issue::error(Field::Runs, wanted)];
     };
-    let of_launch = |issue: Issue| Issue { text: format!("`launch`: {}", issue.text), ..issue };
-    let mut found: Vec<Issue> =
-        issues.into_iter().filter(|issue| issue.severity != Severity::Note).map(of_launch).collect();
-    if let Some(started) = started {
-        found.extend(
-            OF_LAUNCH
-                .iter()
-                .filter_map(|field| difference(*field, scenario, "launch", &value(*field, &started))),
-        );
-    }
-    found
+    found(("launch", &OF_LAUNCH), started.as_ref(), issues, scenario)
 }
 
-/// Disagreements of the benchmark command.
+/// Disagreements of the benchmark command, and what cannot be read.
 pub fn benchmark(text: &str, scenario: &Scenario) -> Vec<Issue> {
-    let given = flags(&text.replace("\\\n", " "));
-    let of_field = |(name, field): &(&str, Field)| {
-        let flag = given.iter().find(|flag| flag.name == *name)?;
-        // `inf` means all at once, or as many as there are clients.
-        let number = flag.number().filter(|number| number.is_finite())?;
-        let field = match (*field, scenario.workload.load) {
-            (Field::Rate, Load::ConstantRate(_)) => Field::ConstantRate,
-            (Field::Requests, Load::Offline(_)) => Field::Offline,
-            (field, _) => field,
-        };
-        difference(field, scenario, "benchmark", &Some(decimal(number)))
+    let Some((loaded, issues)) = command::read_load(text, scenario) else {
+        let unread = "`benchmark` is not compared with `scenario`: only `vllm bench serve`, `vllm bench throughput` \
+            and `sglang.bench_serving` are read";
+        return vec![Issue::warning(Field::Runs, unread)];
     };
-    OF_BENCHMARK.iter().filter_map(of_field).collect()
+    found(("benchmark", &OF_BENCHMARK), Some(&loaded), issues, scenario)
+}
+
+fn found(
+    (command, fields): (&str, &[Field]),
+    said: Option<&Scenario>,
+    issues: Vec<Issue>,
+    scenario: &Scenario,
+) -> Vec<Issue> {
+    let of_command = |issue: Issue| {
+        // A prediction may leave such an argument out, a run to learn from may not.
+        let severity = match issue.text.starts_with(CHANGES_RESULTS) {
+            true => Severity::Error,
+            false => issue.severity,
+        };
+        Issue { text: format!("`{command}`: {}", issue.text), severity, ..issue }
+    };
+    let read = issues.into_iter().filter(|issue| issue.severity != Severity::Note).map(of_command);
+    let differ = said.into_iter().flat_map(|said| {
+        fields.iter().filter_map(|field| difference(*field, scenario, command, &value(*field, said)))
+    });
+    read.chain(differ).collect()
 }
 
 /// As written in a link; the weight format is always explicit.

@@ -1,5 +1,6 @@
 //! The keys of a contributed runs file. The checker uses this table, and `runs/schema.json` is generated from it.
 
+use chrono::NaiveDate;
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 
@@ -49,6 +50,7 @@ pub struct ContributedKey {
 enum Form {
     Is(u32),
     Text,
+    Day,
     /// A regular expression, and its description.
     Pattern(&'static str, &'static str),
     OneOf(&'static [&'static str]),
@@ -70,12 +72,7 @@ pub const HEAD: [ContributedKey; 7] = [
         Form::OneOf(&LICENCES),
         "the SPDX identifier of the licence that you give these measurements, such as CC0-1.0",
     ),
-    key(
-        "date",
-        true,
-        Form::Pattern(r"^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$", "a day as YYYY-MM-DD"),
-        "the day of the measurements",
-    ),
+    key("date", true, Form::Day, "the day of the measurements"),
     key(
         "how",
         true,
@@ -85,7 +82,7 @@ pub const HEAD: [ContributedKey; 7] = [
     key(
         "source",
         false,
-        Form::Pattern("^https?://.+", "an address that begins with https://"),
+        Form::Pattern("^https://.+", "an address that begins with https://"),
         "where the benchmark's own output can be read",
     ),
     key("runs", true, Form::Runs, "the measured runs"),
@@ -121,6 +118,7 @@ impl Form {
         let fits = match self {
             Self::Is(number) => value.as_u64() == Some(u64::from(*number)),
             Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            Self::Day => value.as_str().is_some_and(is_day),
             Self::Pattern(pattern, _) => {
                 let matches = |text: &str| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text));
                 value.as_str().is_some_and(matches)
@@ -133,9 +131,10 @@ impl Form {
         let wanted = || match self {
             Self::Is(number) => number.to_string(),
             Self::Text => "text".into(),
+            Self::Day => "a day as YYYY-MM-DD".into(),
             Self::Pattern(_, words) => (*words).to_owned(),
             Self::OneOf(all) => format!("one of {}", all.join(", ")),
-            Self::Whole => "a whole number from 1 on".into(),
+            Self::Whole => "a whole number of at least 1".into(),
             Self::Runs => format!("a list of 1 to {MOST_RUNS} runs"),
             Self::Scenario => "an object".into(),
         };
@@ -146,6 +145,7 @@ impl Form {
         match self {
             Self::Is(number) => json!({ "const": number }),
             Self::Text => json!({ "type": "string", "minLength": 1 }),
+            Self::Day => json!({ "type": "string", "format": "date" }),
             Self::Pattern(pattern, _) => json!({ "type": "string", "pattern": pattern }),
             Self::OneOf(all) => json!({ "enum": all }),
             Self::Whole => json!({ "type": "integer", "minimum": 1 }),
@@ -157,6 +157,10 @@ impl Form {
     }
 }
 
+fn is_day(text: &str) -> bool {
+    text.len() == 10 && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+}
+
 /// Missing, unknown or malformed keys of an object, a sentence each.
 pub fn faults(object: &Map<String, Value>, keys: &[ContributedKey]) -> Vec<String> {
     let given = |key: &ContributedKey| object.get(key.name).filter(|value| !value.is_null());
@@ -166,6 +170,7 @@ pub fn faults(object: &Map<String, Value>, keys: &[ContributedKey]) -> Vec<Strin
             let shown = match value {
                 Value::String(text) => format!("`{}`", excerpt(text)),
                 Value::Number(number) => number.to_string(),
+                Value::Array(all) => format!("a list of {}", all.len()),
                 other => text::kind(other).to_owned(),
             };
             key.form.wanted(value).map(|wanted| format!("`{}` must be {wanted}, not {shown}", key.name))

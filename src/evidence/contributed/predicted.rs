@@ -1,6 +1,7 @@
 //! A contributed run and its prediction.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +47,7 @@ const METRICS: [(Metric, config::Metric); 3] = [
 pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> Result<Predicted, String> {
     let Contributed { number, version, scenario, setup } = run;
     if setup.prefill.is_some() {
-        return Err("runs with prefill workers cannot calibrate: leave it out".into());
+        return Err("a run with prefill workers cannot be used for calibration: leave it out".into());
     }
     let (plan, rows) = plan(setup).map_err(|issues| texts(&issues))?;
     let (report, ideal) =
@@ -60,10 +61,12 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> 
         runner.simulated(setup, setup.workload.load, factors).map_err(|issue| issue.sentence())
     };
     let roofline = simulate(&ideal, Factors::NONE)?;
-    let mut known = learned.observed(setup.workload.load, measured, || Some(roofline.clone()))?;
+    let mut known = learned.observed(setup.workload.load, measured, || ideal.at_peak(setup.workload.load))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
     known.point.version = version.minor();
-    let id = format!("{}#{number}", of.file);
+    // However the path was typed.
+    let name = Path::new(&of.file).file_name().unwrap_or_default().to_string_lossy();
+    let id = format!("{name}#{number}");
     let is_known = is_fitted(&id)?;
     let may_inform = |other: &ConfigPoint| !is_known || !LeaveOut::Configuration.is_of(&known.point, other);
     let closed = matches!(setup.workload.load, Load::Concurrency(_)).then(|| f64::from(setup.workload.osl));

@@ -7,7 +7,7 @@ use super::{Finding, commands};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::paste;
-use crate::config::{Field, Issue, Metric, Scenario, Setup, Severity, Version, check, json};
+use crate::config::{Field, Issue, Measured, Metric, Scenario, Setup, Severity, Version, check, json};
 
 /// A file of measured runs.
 #[derive(Debug, Clone)]
@@ -118,7 +118,22 @@ fn scenario(given: &Map<String, Value>, issues: &mut Vec<Issue>) -> Option<Scena
         _ => Issue { severity: Severity::Error, ..issue },
     };
     issues.extend(found.into_iter().map(stricter));
-    Some(Scenario { measured: read?, ..link.scenario })
+    let read = read?;
+    issues.extend(unread(&measured, &read));
+    Some(Scenario { measured: read, ..link.scenario })
+}
+
+/// Figures given that are none.
+fn unread(measured: &Value, read: &Measured) -> Vec<Issue> {
+    let given = |metric: &Metric| {
+        let keys = [false, true].map(|median| metric.key(median));
+        keys.into_iter().find(|key| measured.get(key).is_some_and(|value| !value.is_null()))
+    };
+    let lost = Metric::ALL.iter().filter(|metric| read.of(**metric).value().is_none()).filter_map(given);
+    lost.map(|key| {
+        Issue::error(Field::Measured, format!("`{key}` is no positive number: correct it, or leave it out"))
+    })
+    .collect()
 }
 
 /// A TPOT of 0, printed by benchmarks without a second token, and ignored by report readers.

@@ -101,7 +101,9 @@ fn other_benchmarks_are_listed() {
     let server = "vllm serve Qwen/Qwen3-8B";
     let script = "python3 benchmarks/benchmark_serving.py --max-concurrency 32";
     assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&osl=128&c=32");
-    for other in ["vllm bench throughput --num-prompts 64", "guidellm benchmark --rate 4"] {
+    let offline = "vllm bench throughput --input-len 300 --output-len 20 --num-prompts 64";
+    assert_eq!(link_of(&format!("{server} &\n{offline}")), "v=1&m=qwen3-8b&isl=300&osl=20&on=64");
+    for other in ["vllm bench latency --batch-size 64", "guidellm benchmark --rate 4"] {
         let (_, issues) = read_link(&format!("{server} &\n{other}")).expect("a command");
         assert_eq!(issues, [format!("not recognised and ignored: `{other}`")]);
     }
