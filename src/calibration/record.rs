@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::gram::Recent;
 use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
 use crate::config::Arch;
-use crate::config::objects::from_json;
+use crate::config::objects::carried;
 
 static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
-    let read = from_json(include_str!(concat!(env!("OUT_DIR"), "/calibration.json")));
-    let file: File = read.unwrap_or_else(|fault| panic!("models/calibration.json: {fault}: a test reads it"));
-    file.read()
+    let text = include_str!(concat!(env!("OUT_DIR"), "/calibration.json"));
+    carried::<File>("models/calibration.json", text).read()
 });
 
 /// `models/calibration.json`.

@@ -2,6 +2,7 @@
 //! none of our files, links or messages use, and parse text in the code of every record: more for visitors to download.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -19,12 +20,27 @@ pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(Fault::custom).and_then(|value| from_value(&value))
 }
 
+/// Parses `text` of `file`, which this build carries and native tests therefore read.
+///
+/// On the web no fault is returned through the record's code: that halves it for visitors to download. A record that is read
+/// with [`from_json`], too, would be downloaded twice.
+///
+/// # Panics
+/// If `text` does not fit the record.
+pub fn carried<T: DeserializeOwned>(file: &str, text: &str) -> T {
+    if cfg!(target_arch = "wasm32") {
+        let value = serde_json::from_str(text).unwrap_or_else(|fault| panic!("{file}: {fault}"));
+        return T::deserialize(Record::<Unread>::of(&value)).unwrap_or_else(|fault| match fault {});
+    }
+    from_json(text).unwrap_or_else(|fault| panic!("{file}: {fault}"))
+}
+
 /// As [`from_json`], of JSON that is already parsed.
 ///
 /// # Errors
 /// If a field does not fit the record.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Fault> {
-    T::deserialize(Record(value))
+    T::deserialize(Record::of(value))
 }
 
 /// Which field does not fit, and why. Boxed: results are passed through all of a record's code.
@@ -54,7 +70,13 @@ impl Error for Fault {
     }
 }
 
-impl Fault {
+/// What reading a record may fail with.
+trait Failure: Error {
+    /// This, of the field `key`.
+    fn under(self, key: &str) -> Self;
+}
+
+impl Failure for Fault {
     #[cold]
     #[inline(never)]
     fn under(mut self, key: &str) -> Self {
@@ -64,29 +86,53 @@ impl Fault {
         path.insert_str(0, key);
         self
     }
+}
 
+/// A failure that is not returned: it panics.
+#[derive(Debug, thiserror::Error)]
+enum Unread {}
+
+impl Error for Unread {
     #[cold]
-    fn unlike(value: &Value, wanted: &dyn serde::de::Expected) -> Self {
-        let found = match value {
-            Value::Null => Unexpected::Other("null"),
-            Value::Bool(given) => Unexpected::Bool(*given),
-            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(whole), _) => Unexpected::Unsigned(whole),
-                (_, Some(whole)) => Unexpected::Signed(whole),
-                _ => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Value::String(text) => Unexpected::Str(text),
-            Value::Array(_) => Unexpected::Seq,
-            Value::Object(_) => Unexpected::Map,
-        };
-        Self::invalid_type(found, wanted)
+    #[inline(never)]
+    fn custom<T: fmt::Display>(why: T) -> Self {
+        panic!("{why}")
     }
 }
 
-struct Record<'a>(&'a Value);
+impl Failure for Unread {
+    fn under(self, _: &str) -> Self {
+        self
+    }
+}
 
-impl<'de> Record<'de> {
-    fn scalar<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+#[cold]
+fn unlike<F: Failure>(value: &Value, wanted: &dyn serde::de::Expected) -> F {
+    let found = match value {
+        Value::Null => Unexpected::Other("null"),
+        Value::Bool(given) => Unexpected::Bool(*given),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(whole), _) => Unexpected::Unsigned(whole),
+            (_, Some(whole)) => Unexpected::Signed(whole),
+            _ => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    };
+    F::invalid_type(found, wanted)
+}
+
+struct Record<'a, F>(&'a Value, PhantomData<F>);
+
+impl<'a, F> Record<'a, F> {
+    fn of(value: &'a Value) -> Self {
+        Self(value, PhantomData)
+    }
+}
+
+impl<'de, F: Failure> Record<'de, F> {
+    fn scalar<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, F> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
@@ -96,7 +142,7 @@ impl<'de> Record<'de> {
                 _ => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
             },
             Value::String(text) => visitor.visit_str(text),
-            other => Err(Fault::unlike(other, &visitor)),
+            other => Err(unlike(other, &visitor)),
         }
     }
 }
@@ -104,16 +150,16 @@ impl<'de> Record<'de> {
 /// Methods that read the same as another.
 macro_rules! alike {
     ($($method:ident($($argument:ty),*) = $other:ident)+) => {
-        $(fn $method<V: Visitor<'de>>(self, $(_: $argument,)* visitor: V) -> Result<V::Value, Fault> {
+        $(fn $method<V: Visitor<'de>>(self, $(_: $argument,)* visitor: V) -> Result<V::Value, F> {
             self.$other(visitor)
         })+
     };
 }
 
-impl<'de> Deserializer<'de> for Record<'de> {
-    type Error = Fault;
+impl<'de, F: Failure> Deserializer<'de> for Record<'de, F> {
+    type Error = F;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, F> {
         match self.0 {
             Value::Array(_) => self.deserialize_seq(visitor),
             Value::Object(_) => self.deserialize_map(visitor),
@@ -121,39 +167,37 @@ impl<'de> Deserializer<'de> for Record<'de> {
         }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, F> {
         match self.0 {
             Value::Array(all) => {
-                let mut list = List(all.iter());
+                let mut list = List(all.iter(), PhantomData);
                 let read = visitor.visit_seq(&mut list)?;
                 match list.0.len() {
                     0 => Ok(read),
-                    _ => Err(Fault::custom(format_args!("{} elements are too many", all.len()))),
+                    _ => Err(F::custom(format_args!("{} elements are too many", all.len()))),
                 }
             }
-            other => Err(Fault::unlike(other, &visitor)),
+            other => Err(unlike(other, &visitor)),
         }
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, F> {
         match self.0 {
-            Value::Object(fields) => visitor.visit_map(Fields(fields.iter(), None)),
-            other => Err(Fault::unlike(other, &visitor)),
+            Value::Object(fields) => {
+                visitor.visit_map(Fields { left: fields.iter(), last: None, failure: PhantomData })
+            }
+            other => Err(unlike(other, &visitor)),
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, F> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, F> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -162,14 +206,14 @@ impl<'de> Deserializer<'de> for Record<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, F> {
         let only = |fields: &'de Map<String, Value>| fields.iter().next().filter(|_| fields.len() == 1);
         match self.0 {
-            Value::String(name) => visitor.visit_enum(Variant(name, None)),
-            Value::Object(fields) if let Some((name, content)) = only(fields) => {
-                visitor.visit_enum(Variant(name, Some(content))).map_err(|fault| fault.under(name))
-            }
-            other => Err(Fault::unlike(other, &visitor)),
+            Value::String(name) => visitor.visit_enum(Variant(name, None, PhantomData)),
+            Value::Object(fields) if let Some((name, content)) = only(fields) => visitor
+                .visit_enum(Variant(name, Some(content), PhantomData))
+                .map_err(|fault: F| fault.under(name)),
+            other => Err(unlike(other, &visitor)),
         }
     }
 
@@ -199,85 +243,78 @@ impl<'de> Deserializer<'de> for Record<'de> {
     forward_to_deserialize_any! { bytes byte_buf ignored_any }
 }
 
-struct List<'a>(std::slice::Iter<'a, Value>);
+struct List<'a, F>(std::slice::Iter<'a, Value>, PhantomData<F>);
 
-impl<'de> SeqAccess<'de> for List<'de> {
-    type Error = Fault;
+impl<'de, F: Failure> SeqAccess<'de> for List<'de, F> {
+    type Error = F;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
-        self.0.next().map(|value| seed.deserialize(Record(value))).transpose()
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, F> {
+        self.0.next().map(|value| seed.deserialize(Record::of(value))).transpose()
     }
 }
 
-/// What is left of an object's fields, and the one whose key was read last.
-struct Fields<'a>(serde_json::map::Iter<'a>, Option<(&'a String, &'a Value)>);
+struct Fields<'a, F> {
+    left: serde_json::map::Iter<'a>,
+    /// The one whose key was read last.
+    last: Option<(&'a String, &'a Value)>,
+    failure: PhantomData<F>,
+}
 
-impl<'a> Fields<'a> {
-    #[inline(never)]
-    fn next(&mut self) -> Option<&'a str> {
-        self.1 = self.0.next();
-        self.1.map(|(key, _)| key.as_str())
+impl<'de, F: Failure> MapAccess<'de> for Fields<'de, F> {
+    type Error = F;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, F> {
+        self.last = self.left.next();
+        self.last.map(|(key, _)| seed.deserialize(name(key))).transpose()
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, F> {
+        let (key, value) = self.last.take().ok_or_else(|| F::custom("a value before its key"))?;
+        seed.deserialize(Record::of(value)).map_err(|fault: F| fault.under(key))
     }
 }
 
-impl<'de> MapAccess<'de> for Fields<'de> {
-    type Error = Fault;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
-        self.next().map(|key| seed.deserialize(name(key))).transpose()
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Fault> {
-        let (key, value) = self.1.take().ok_or_else(|| Fault::custom("a value before its key"))?;
-        seed.deserialize(Record(value)).map_err(|fault| fault.under(key))
-    }
-}
-
-fn name(key: &str) -> StrDeserializer<'_, Fault> {
+fn name<F: Failure>(key: &str) -> StrDeserializer<'_, F> {
     key.into_deserializer()
 }
 
 /// The name of an enum's variant, and its content unless it is a name alone.
-struct Variant<'a>(&'a str, Option<&'a Value>);
+struct Variant<'a, F>(&'a str, Option<&'a Value>, PhantomData<F>);
 
-impl<'a> Variant<'a> {
-    fn content(self) -> Result<Record<'a>, Fault> {
-        self.1.map(Record).ok_or_else(|| Fault::custom(format_args!("`{}` needs its fields", self.0)))
+impl<'a, F: Failure> Variant<'a, F> {
+    fn content(self) -> Result<Record<'a, F>, F> {
+        self.1.map(Record::of).ok_or_else(|| F::custom(format_args!("`{}` needs its fields", self.0)))
     }
 }
 
-impl<'de> EnumAccess<'de> for Variant<'de> {
-    type Error = Fault;
+impl<'de, F: Failure> EnumAccess<'de> for Variant<'de, F> {
+    type Error = F;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Fault> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), F> {
         Ok((seed.deserialize(name(self.0))?, self))
     }
 }
 
-impl<'de> VariantAccess<'de> for Variant<'de> {
-    type Error = Fault;
+impl<'de, F: Failure> VariantAccess<'de> for Variant<'de, F> {
+    type Error = F;
 
-    fn unit_variant(self) -> Result<(), Fault> {
+    fn unit_variant(self) -> Result<(), F> {
         match self.1 {
             None | Some(Value::Null) => Ok(()),
-            Some(other) => Err(Fault::unlike(other, &"a name alone")),
+            Some(other) => Err(unlike(other, &"a name alone")),
         }
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, F> {
         seed.deserialize(self.content()?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, F> {
         self.content()?.deserialize_seq(visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, F> {
         self.content()?.deserialize_map(visitor)
     }
 }

@@ -1,12 +1,9 @@
 //! The catalogs: the JSON files of `static/catalog`, prepared by `build.rs`, compiled in, and parsed once.
 
-macro_rules! shipped {
+/// A file as `build.rs` prepared it.
+macro_rules! prepared {
     ($file:literal) => {
-        shipped!($file, concat!("../../../static/catalog/", $file))
-    };
-    ($file:literal, $prepared:expr) => {
-        crate::config::objects::from_json(include_str!($prepared))
-            .map_err(|fault| format!("static/catalog/{}: {fault}", $file))
+        include_str!(concat!(env!("OUT_DIR"), "/", $file))
     };
 }
 
@@ -19,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
@@ -26,7 +24,7 @@ pub use collectives::{CollectiveCatalog, Curve, Generic};
 pub use constants::{Constant, Physics, Recorded, physics};
 pub use offered::{Offered, offered};
 
-use super::objects::from_json;
+use super::objects::{carried, from_json};
 use super::{Engine, Figure, Gpu, Model};
 
 /// Sources of a file's figures, by the id they are cited by.
@@ -59,7 +57,7 @@ impl Deref for Engines {
     type Target = EngineCatalog;
 
     fn deref(&self) -> &EngineCatalog {
-        self.0.get_or_init(|| sound(shipped!("engines.json", concat!(env!("OUT_DIR"), "/engines.json"))))
+        self.0.get_or_init(|| carried("static/catalog/engines.json", prepared!("engines.json")))
     }
 }
 
@@ -96,14 +94,9 @@ pub struct Catalog {
     pub models: ModelCatalog,
 }
 
-/// Unwraps a result that `tests/catalog` verifies before a release: every file parses.
-fn sound<T>(read: Result<T, String>) -> T {
-    read.unwrap_or_else(|fault| panic!("{fault}: tests/catalog should have caught this"))
-}
-
 /// The catalogs this build ships: what a form chooses from.
 pub fn catalog() -> &'static Catalog {
-    static CATALOG: LazyLock<Catalog> = LazyLock::new(|| sound(Catalog::shipped()));
+    static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::shipped);
     &CATALOG
 }
 
@@ -128,7 +121,7 @@ pub(crate) mod numbers {
 /// Measured times of collectives. In a file of their own because the page does not need them.
 pub fn collectives() -> &'static CollectiveCatalog {
     static COLLECTIVES: LazyLock<CollectiveCatalog> =
-        LazyLock::new(|| sound(shipped!("collectives.json", concat!(env!("OUT_DIR"), "/collectives.json"))));
+        LazyLock::new(|| carried("static/catalog/collectives.json", prepared!("collectives.json")));
     &COLLECTIVES
 }
 
@@ -143,7 +136,9 @@ pub struct PriceList {
 
 /// Separate, because only searches need it.
 pub fn prices() -> &'static PriceList {
-    static PRICES: LazyLock<PriceList> = LazyLock::new(|| sound(shipped!("prices.json")));
+    static PRICES: LazyLock<PriceList> = LazyLock::new(|| {
+        carried("static/catalog/prices.json", include_str!("../../../static/catalog/prices.json"))
+    });
     &PRICES
 }
 
@@ -170,14 +165,20 @@ fn with_ids(models: &str) -> String {
 }
 
 impl Catalog {
-    /// Reads the compiled-in files. Fails at the first field that does not fit its record.
-    pub fn shipped() -> Result<Self, String> {
-        Ok(Self {
-            gpus: shipped!("gpus.json", concat!(env!("OUT_DIR"), "/gpus.json"))?,
+    /// Reads the compiled-in files.
+    ///
+    /// # Panics
+    /// At the first field that does not fit its record: `tests/catalog` reads them before a release.
+    pub fn shipped() -> Self {
+        // Links have records of GPUs and models, too, so one reader serves both.
+        fn read<T: DeserializeOwned>(file: &str, text: &str) -> T {
+            from_json(text).unwrap_or_else(|fault| panic!("static/catalog/{file}: {fault}"))
+        }
+        Self {
+            gpus: read("gpus.json", prepared!("gpus.json")),
             engines: Engines::default(),
-            models: from_json(&with_ids(include_str!(concat!(env!("OUT_DIR"), "/models.json"))))
-                .map_err(|fault| format!("static/catalog/models.json: {fault}"))?,
-        })
+            models: read("models.json", &with_ids(prepared!("models.json"))),
+        }
     }
 
     pub fn gpu(&self, id: &str) -> Option<&Gpu> {

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::sound;
 use crate::config::kernels::UnsupportedWeights;
+use crate::config::objects::carried;
 use crate::config::{Scheduler, Version};
 
 /// An engine to choose, and the settings it starts with.
@@ -28,7 +28,7 @@ impl Offered {
 /// Every engine of the catalog, in its order; `build.rs` picks these parts of their records.
 pub fn offered() -> &'static [Offered] {
     static OFFERED: LazyLock<Vec<Offered>> =
-        LazyLock::new(|| sound(shipped!("engines.json", concat!(env!("OUT_DIR"), "/offered.json"))));
+        LazyLock::new(|| carried("static/catalog/engines.json", prepared!("offered.json")));
     &OFFERED
 }
 

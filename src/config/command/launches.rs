@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::config::objects::from_json;
+use crate::config::objects::carried;
 
 #[derive(Debug, Deserialize)]
 pub struct Launches {
@@ -86,8 +86,7 @@ pub struct DynamoWorker {
 /// Separate from the catalogs: the page does not need it.
 pub fn launches() -> &'static Launches {
     static LAUNCHES: LazyLock<Launches> = LazyLock::new(|| {
-        let read = from_json(include_str!(concat!(env!("OUT_DIR"), "/launch.json")));
-        read.unwrap_or_else(|fault| panic!("static/catalog/launch.json: {fault}: a test reads it"))
+        carried("static/catalog/launch.json", include_str!(concat!(env!("OUT_DIR"), "/launch.json")))
     });
     &LAUNCHES
 }

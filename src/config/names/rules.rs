@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::config::Dtype;
-use crate::config::objects::from_json;
+use crate::config::objects::carried;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,8 +67,7 @@ pub struct Alias {
 /// The rules of this build. Separate from the catalogs: the page does not need them.
 pub fn rules() -> &'static Rules {
     static RULES: LazyLock<Rules> = LazyLock::new(|| {
-        let read = from_json(include_str!("../../../static/catalog/names.json"));
-        read.unwrap_or_else(|fault| panic!("static/catalog/names.json: {fault}: a test reads it"))
+        carried("static/catalog/names.json", include_str!("../../../static/catalog/names.json"))
     });
     &RULES
 }

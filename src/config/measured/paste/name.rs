@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::against::Fact;
 use super::dialects::Dialect;
 use crate::config::Metric;
-use crate::config::objects::from_json;
+use crate::config::objects::carried;
 
 /// Which statistic of its metric a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -57,8 +57,7 @@ pub struct Reports {
 /// `static/catalog/reports.json`.
 pub fn reports() -> &'static Reports {
     static REPORTS: LazyLock<Reports> = LazyLock::new(|| {
-        let read = from_json(include_str!(concat!(env!("OUT_DIR"), "/reports.json")));
-        read.unwrap_or_else(|fault| panic!("static/catalog/reports.json: {fault}: a test reads it"))
+        carried("static/catalog/reports.json", include_str!(concat!(env!("OUT_DIR"), "/reports.json")))
     });
     &REPORTS
 }
