@@ -87,7 +87,7 @@ fn model(model: &Model) -> ModelFacts {
         layers: model.layers(),
         max_context: model.max_context,
         weights: model.weights,
-        notes: model.notes.clone(),
+        notes: model.notes_in(model.weights).cloned().collect(),
     }
 }
 

@@ -26,7 +26,9 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
         let (model, mut issues) = import_files(text);
         match &model {
             // `check` repeats the notes of a model.
-            Some(model) => issues.retain(|issue| !model.notes.contains(&issue.text)),
+            Some(model) => {
+                issues.retain(|issue| model.notes_in(model.weights).all(|note| *note != issue.text))
+            }
             // Only the reasons for the refusal: the form keeps its own model.
             None => issues.retain(Issue::is_error),
         }

@@ -35,7 +35,7 @@ fn four_bit_formats_are_read() {
     assert_eq!(weights(group(4, "float", 16)), Dtype::Nvfp4);
     assert_eq!(weights(group(4, "float", 32)), Dtype::Mxfp4);
     let small = accepted(json!({"quantization_config": group(4, "int", 32)}));
-    assert_eq!((small.int4_group, small.notes.len()), (Some(32), 1));
+    assert_eq!((small.int4_group, small.format_notes.len()), (Some(32), 1));
     assert!((small.stored_bytes(Dtype::Int4) - 4.5 / 8.0).abs() < 1e-12);
     assert_eq!(accepted(json!({"quantization_config": group(4, "int", 128)})).int4_group, None);
     let (model, _) = import(QWEN3, Some(r#"{"quantization": {"quant_algo": "NVFP4"}}"#));
@@ -83,7 +83,10 @@ fn layers_kept_in_bf16_have_a_note() {
         "modules_to_not_convert": ["lm_head", "model.layers.0.mlp.down_proj", "model.layers.0.input_layernorm"],
     });
     let model = accepted(json!({"quantization_config": config}));
-    assert_eq!(model.notes, ["1 of 108 linear layers of MLPs use other formats and are counted as fp8."]);
+    assert_eq!(
+        model.format_notes,
+        ["1 of 108 linear layers of MLPs use other formats and are counted as fp8."]
+    );
     assert_eq!((model.weights, model.checkpoints.len()), (Dtype::Fp8, 0));
 }
 

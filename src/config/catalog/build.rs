@@ -56,7 +56,7 @@ fn by_name(model: &mut Model, id: &str) {
         [("-nvfp4", Dtype::Nvfp4), ("-fp8", Dtype::Fp8)].into_iter().find(|(end, _)| id.ends_with(end));
     if let Some((_, dtype)) = named.filter(|_| model.weights == Dtype::Bf16) {
         model.weights = dtype;
-        model.notes.push(
+        model.format_notes.push(
             "The weight format is taken from the model's name; the checkpoint's files do not state it."
                 .into(),
         );

@@ -66,7 +66,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         }
     }
     if let Some(model) = model {
-        issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
+        let notes = model.notes_in(weights.unwrap_or(model.weights));
+        issues.extend(notes.map(|note| Issue::warning(Field::Model, note)));
         requests::drafts_of(model, &scenario.workload, issues);
         if degrees_are_sane {
             parallel::fits_model(model, parallel, issues);

@@ -35,6 +35,10 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub notes: Vec<String>,
+    /// The same of the formats of the published checkpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
+    pub format_notes: Vec<String>,
     /// Multi-token prediction (MTP) layers, which can draft; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtp: Option<u32>,
@@ -47,6 +51,14 @@ pub struct Model {
     /// Rows of the learned position table; `None` if positions are rotary or biases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<u32>,
+}
+
+impl Model {
+    /// What is not counted of a checkpoint in the format `weights`.
+    pub fn notes_in(&self, weights: Dtype) -> impl Iterator<Item = &String> {
+        let of_format = self.format_notes.iter().filter(move |_| weights == self.weights);
+        self.notes.iter().chain(of_format)
+    }
 }
 
 /// `count` identical decoder blocks, anywhere in the model.

@@ -112,7 +112,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     let mut issues = fields.into_issues();
     issues.iter_mut().for_each(|issue| issue.text = standard.rename(&issue.text));
     let Some(model) = model else { return Ok((None, issues)) };
-    issues.extend(model.notes.iter().map(|note| Issue::warning(Field::Model, note)));
+    issues.extend(model.notes_in(model.weights).map(|note| Issue::warning(Field::Model, note)));
     if !standard.defaults.is_empty() {
         let left_out = standard.defaults.join(", ");
         issues.push(Issue::note(
@@ -170,8 +170,7 @@ fn architecture(
     let (formats, rounded) = quantization.formats(&modules::of(&layers, family));
     let (encoder, vision) = encoder::read(top, hidden).unzip();
     let vision = vision.flatten();
-    let mut notes = notes::of(top, fields.object(), family, encoder, vision.is_some());
-    notes.extend(rounded);
+    let notes = notes::of(top, fields.object(), family, encoder, vision.is_some());
     let blocks = layers::group(&layers, family.norms).into_iter();
     let mut model = Model {
         id: CUSTOM_ID.into(),
@@ -185,6 +184,7 @@ fn architecture(
         checkpoints: Vec::new(),
         int4_group: quantization.int4_group,
         notes,
+        format_notes: rounded,
         mtp,
         encoder,
         vision,
