@@ -6,85 +6,7 @@ use super::kernels::{
     GemmChoice, GemmSource, KernelChoice, UnsupportedWeights, UntunedExperts, VariantChoice,
 };
 use super::model::{Attention, GqaTrait, Model};
-use super::{Arch, Budget, ChatTemplate, Figure, Gpu, Padding, Version, VersionDefaults};
-use crate::units::GIB;
-
-/// How an engine mixes prefill and decode in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Batching {
-    /// Decode tokens first, prompt chunks fill the rest of the token budget (vLLM V1).
-    #[default]
-    MixedChunks,
-    /// A step is either prefill chunks or decode; prefill goes first (SGLang).
-    PrefillFirst,
-    /// Whole prompts join decode within the token budget (TensorRT-LLM without chunking).
-    InFlight,
-}
-
-/// What the engine's memory share is a fraction of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryShareOf {
-    /// All device memory: weights, activations, context and KV cache share it.
-    #[default]
-    Total,
-    /// All device memory: weights and KV cache fit into the share, everything else into the rest.
-    Static,
-    /// What is free after weights, activations and context: the KV cache takes that fraction of it.
-    Free,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Scheduler {
-    pub batching: Batching,
-    /// Tokens per step (the prefill chunk size if prefill runs alone).
-    pub token_budget: Figure,
-    pub max_seqs: Figure,
-    /// Token budget and number of sequences are given for all ranks of attention DP together, and each takes its share;
-    /// the default number of sequences is each rank's.
-    #[serde(default)]
-    pub given_for_all_ranks: bool,
-    /// GPUs with different defaults; the first match applies.
-    pub smaller: Vec<SmallerDefaults>,
-    pub memory_share: Figure,
-    pub memory_share_of: MemoryShareOf,
-    /// Tokens per KV block.
-    pub kv_block_tokens: Figure,
-}
-
-/// Engine defaults for GPUs with little memory, or for some architectures.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SmallerDefaults {
-    /// GiB of device memory at which these defaults stop applying.
-    pub below_gib: f64,
-    pub archs: Vec<Arch>,
-    pub token_budget: Figure,
-    pub max_seqs: Figure,
-}
-
-impl Scheduler {
-    /// Default token budget and maximum number of sequences of each of `ranks` of attention DP on `gpu`.
-    pub fn limits_on(&self, gpu: &Gpu, ranks: u32) -> (Figure, Figure) {
-        let gib = gpu.memory_bytes.0.map(|bytes| bytes / GIB);
-        let holds = |defaults: &&SmallerDefaults| {
-            defaults.archs.contains(&gpu.arch) || gib.is_some_and(|gib| gib < defaults.below_gib)
-        };
-        let (budget, sequences) = match self.smaller.iter().find(holds) {
-            Some(defaults) => (&defaults.token_budget, &defaults.max_seqs),
-            None => (&self.token_budget, &self.max_seqs),
-        };
-        let of_rank = |budget: f64| f64::from(self.of_rank(budget as u32, ranks));
-        (Figure(budget.0.map(of_rank), budget.1.clone()), sequences.clone())
-    }
-
-    /// The share of each of `ranks` ranks of attention DP in a token budget or number of sequences given at start-up.
-    pub fn of_rank(&self, given: u32, ranks: u32) -> u32 {
-        if self.given_for_all_ranks { (given / ranks.max(1)).max(1) } else { given }
-    }
-}
+use super::{Budget, ChatTemplate, Figure, Padding, Scheduler, Version, VersionDefaults};
 
 /// Host-side time, which kernel models do not include.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -109,6 +31,21 @@ pub struct HostTime {
     /// One token of one answer on its way from the scheduler to the client, in µs of the process that takes longest for it.
     /// Only shows if the engine produces tokens faster; `None` if no measured server got that far.
     pub stream_us: Figure,
+}
+
+impl HostTime {
+    /// A host whose part in steps takes no time: no hardware limits it.
+    pub fn without_steps(&self) -> Self {
+        let mut host = self.clone();
+        let times = [
+            &mut host.decode_step_us,
+            &mut host.prefill_step_us,
+            &mut host.sequence_us,
+            &mut host.eager_launch_us,
+        ];
+        times.into_iter().for_each(|time| time.0 = Some(0.0));
+        host
+    }
 }
 
 /// Launches of one call without a CUDA graph, where engines differ; `None` for as many as other kernels take. An operation
@@ -244,6 +181,9 @@ pub struct Engine {
     /// Tokens of the largest step with prompts that replays a CUDA graph, if a run was not started with the default.
     #[serde(skip)]
     pub graph_tokens: Option<u32>,
+    /// The same of decode steps, as in [`Scheduler::decode_graphs`].
+    #[serde(skip)]
+    pub graph_batch: Option<u32>,
     /// Server time spent on the template of each chat request, by version.
     #[serde(default)]
     pub chat_templates: Vec<ChatTemplate>,
@@ -309,27 +249,5 @@ impl Engine {
             figure.0 = figure.0.map(|_| 0.0);
         }
         engine
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::config::catalog;
-
-    #[test]
-    fn defaults_follow_the_gpu() {
-        let budget = |engine: &str, gpu: &str| {
-            let engine = catalog().engine(engine).expect("in the catalog");
-            let gpu = catalog().gpu(gpu).expect("in the catalog");
-            engine.scheduler.limits_on(gpu, 1).0.0
-        };
-        assert_eq!(budget("vllm", "h100-sxm"), Some(8192.0));
-        assert_eq!(budget("vllm", "a100-sxm-80gb"), Some(2048.0));
-        assert_eq!(budget("vllm", "l40s"), Some(2048.0));
-        assert_eq!(budget("sglang", "l4"), Some(2048.0));
-        assert_eq!(budget("sglang", "l40s"), Some(4096.0));
-        assert_eq!(budget("sglang", "h200-sxm"), Some(8192.0));
-        assert_eq!(budget("sglang", "b200"), Some(16384.0));
-        assert_eq!(budget("trtllm", "l4"), Some(8192.0));
     }
 }

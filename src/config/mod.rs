@@ -21,6 +21,7 @@ mod parallelism;
 pub mod pasted;
 mod requests;
 mod scenario;
+mod scheduler;
 mod setup;
 pub mod spec;
 mod version;
@@ -31,10 +32,7 @@ pub use budget::{Budget, Padding};
 pub use catalog::catalog;
 pub use check::check;
 pub use dtype::Dtype;
-pub use engine::{
-    Batching, Engine, Exception, FirstToken, FusedNorms, HandOver, HostTime, MemoryShareOf, Scheduler,
-    StateCopies, Support,
-};
+pub use engine::{Engine, Exception, FirstToken, FusedNorms, HandOver, HostTime, StateCopies, Support};
 pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Interconnect, LinkKind, MissingFigure};
 pub use inputs::Field;
 pub(crate) use issue::excerpt;
@@ -44,6 +42,7 @@ pub use model::Model;
 pub use parallelism::Parallelism;
 pub use requests::{cached_tokens, mean_of};
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
+pub use scheduler::{Batching, MemoryShareOf, Scheduler};
 pub use setup::{PrefillPool, STATE_BYTES, Setup};
 pub use spec::SpecSheet;
 pub use version::Version;

@@ -11,7 +11,7 @@ pub struct Errors {
     pub mean: f64,
     pub median: f64,
     pub p90: f64,
-    /// Signed mean: positive if predictions are too slow.
+    /// Signed mean: positive if predictions are too large.
     pub bias: f64,
 }
 

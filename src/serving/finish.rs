@@ -9,7 +9,7 @@ use crate::units::{Dollars, Seconds, count};
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
 use super::plan::{LoadPlan, Offline, Plan, Steps};
-use super::replica::frontend;
+use super::replica::{frontend, largest_graph};
 use super::report::{Basis, Headline, PassReport, Report};
 use super::run::{Power, Run, Runner};
 use super::step::PlannedStep;
@@ -169,6 +169,7 @@ impl Finisher<'_> {
         }
         report.issues.extend(self.saturated(&run));
         report.issues.extend(self.admits_no_more(&run));
+        report.issues.extend(self.outgrows_graphs(&run));
         let factors = calibrated.as_ref().map_or(Factors::NONE, |calibrated| calibrated.factors);
         let alone = runner.without_others(factors);
         Some(Report { headline: Some(headline), run: Some(run), calibrated, alone, ..report })
@@ -186,6 +187,7 @@ impl Finisher<'_> {
             count(setup.requests_at(run.load)),
             count(found.served_per_s),
             match enough_replicas(setup, run) {
+                None if setup.prefill.is_none() => "more replicas".into(),
                 None => "more workers in the full pool, prefill or decode".into(),
                 Some(enough) => {
                     let limits = setup.workload.slos.limits().next().map_or("", |_| "; limits may take more");
@@ -194,6 +196,22 @@ impl Finisher<'_> {
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))
+    }
+
+    /// A note if steps have more sequences than any CUDA graph.
+    fn outgrows_graphs(&self, run: &Run) -> Option<Issue> {
+        let (setup, largest) = (self.setup(), largest_graph(self.setup()));
+        let decoding = decoding(run) / f64::from(setup.parallel.batches());
+        (largest > 0 && decoding > f64::from(largest)).then(|| {
+            let text = format!(
+                "{} sequences decode at once, and {} captures CUDA graphs of at most {} by default: larger steps are launched \
+                 kernel by kernel",
+                count(decoding.round()),
+                setup.engine.name,
+                count(f64::from(largest)),
+            );
+            Issue::note(Field::MaxSeqs, text)
+        })
     }
 
     /// A warning if the API server, not the GPUs, limits the load.
@@ -220,11 +238,13 @@ impl Finisher<'_> {
     }
 }
 
-/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools.
+/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools, and for sessions: with fewer on each
+/// replica, more of their histories stay in its cache.
 pub fn enough_replicas(setup: &Setup, run: &Run) -> Option<u32> {
     let of_replica = run.saturation?.served_per_s / f64::from(setup.replicas.max(1));
     let enough = (setup.requests_at(run.load) / (of_replica * FULL_USE)).ceil() as u32;
-    setup.prefill.is_none().then(|| enough.max(setup.replicas.saturating_add(1)))
+    let is_known = setup.prefill.is_none() && setup.workload.session().is_none();
+    is_known.then(|| enough.max(setup.replicas.saturating_add(1)))
 }
 
 /// Mean number of requests per replica between first and last token.

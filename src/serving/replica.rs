@@ -69,7 +69,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
         stream_interval: streaming(&setup.engine.host).0,
-        graph_sizes: (!decodes_eagerly(setup)).then(|| graph_sizes(setup)),
+        graph_sizes: Some(graph_sizes(setup)),
         ..Policy::new(
             setup.token_budget,
             setup.max_seqs,
@@ -107,9 +107,18 @@ pub fn decides_ahead(setup: &Setup) -> bool {
     setup.parallel.pp == 1
 }
 
-/// Whether decode steps are launched kernel by kernel, without a CUDA graph.
-pub fn decodes_eagerly(setup: &Setup) -> bool {
-    setup.engine.support(&setup.model) == Support::TextEagerly
+/// Sequences of a rank's largest decode step that replays a CUDA graph: larger ones are launched kernel by kernel.
+pub fn largest_graph(setup: &Setup) -> u32 {
+    if setup.engine.support(&setup.model) == Support::TextEagerly {
+        return 0;
+    }
+    let scheduler = &setup.engine.scheduler;
+    let gpus = setup.parallel.tp * setup.parallel.dp;
+    let most = setup.engine.graph_batch.or(scheduler.decode_graph(&setup.gpu, gpus)).unwrap_or(u32::MAX);
+    match scheduler.batching {
+        Batching::MixedChunks => most / setup.tokens_verified().max(1),
+        Batching::PrefillFirst | Batching::InFlight => most,
+    }
 }
 
 /// Time the API server spends on a request before it takes the next.
@@ -127,10 +136,13 @@ pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     Seconds::from_micros(host.admission_us.checked() + host.prompt_token_us.checked() * prompt)
 }
 
-/// Decode batch sizes with a CUDA graph, up to the most sequences. SGLang's are closer for small batches, above all with
+/// Decode batch sizes with a CUDA graph. SGLang's are closer for small batches, above all with
 /// drafts (`server_args.py`); its steps above 256 sequences are twice as wide, which matters little.
 pub fn graph_sizes(setup: &Setup) -> Vec<u32> {
-    let (most, step) = (setup.max_seqs, constants().step as u32);
+    let (most, step) = (setup.max_seqs.min(largest_graph(setup)), constants().step as u32);
+    if most == 0 {
+        return Vec::new();
+    }
     let separate = setup.engine.scheduler.batching == Batching::PrefillFirst;
     let multiples = (1..).map(|count| count * step);
     let small: Vec<u32> = match separate {
@@ -151,11 +163,8 @@ pub fn graph_sizes(setup: &Setup) -> Vec<u32> {
 
 /// How many sequences a decode step of one rank runs with: the size of its CUDA graph.
 pub fn padded(setup: &Setup, decoding: u64) -> u64 {
-    let graph = |decoding: u32| match decodes_eagerly(setup) {
-        true => decoding,
-        false => sim::padded(&graph_sizes(setup), decoding),
-    };
-    u32::try_from(decoding).map_or(decoding, |decoding| graph(decoding).into())
+    let graph = |decoding| u64::from(sim::padded(&graph_sizes(setup), decoding));
+    u32::try_from(decoding).map_or(decoding, graph)
 }
 
 /// The largest steps of one rank with `clients` at once and prompts and outputs of up to these lengths.
@@ -194,6 +203,14 @@ mod tests {
         let drafting = sizes("m=deepseek-v3&g=h200-sxm&tp=8&e=sglang&c=1&ms=80&sd=3");
         assert_eq!(drafting[7..10], [8, 10, 12]);
         assert_eq!(drafting[drafting.len() - 4..], [60, 64, 72, 80]);
+        // vLLM's limit is in tokens, SGLang's depends on the GPUs, and TensorRT-LLM's is small.
+        let largest = |link: &str| sizes(link).last().copied();
+        assert_eq!(largest("m=qwen3-8b&c=1"), Some(512));
+        assert_eq!(largest("m=deepseek-r1&g=b200&tp=8&c=1&sd=3"), Some(128));
+        assert_eq!(largest("m=qwen3-8b&e=sglang&c=1"), Some(256));
+        assert_eq!(largest("m=qwen3-8b&e=sglang&tp=4&c=1"), Some(512));
+        assert_eq!(largest("m=qwen3-8b&e=sglang&g=l40s&c=1"), Some(32));
+        assert_eq!(largest("m=qwen3-8b&e=trtllm&c=1"), Some(128));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
-use super::replica::{decides_ahead, decodes_eagerly, mixed_graph};
+use super::replica::{decides_ahead, largest_graph, mixed_graph};
 use super::sim::Spent;
 
 /// How a planned call is timed.
@@ -133,9 +133,11 @@ impl PlannedStep {
                 let replayed = prefill && tokens <= mixed_graph(setup);
                 let own = |call: &&Call| !replayed || call.scope == Scope::Lengths(Phase::Prefill);
                 let own = self.calls.iter().map(|call| &call.call).filter(own);
+                let sequences = self.batch.count() + self.batch.padding;
+                let eager = prefill || sequences > u64::from(largest_graph(setup));
                 let work = HostWork {
-                    launches: (prefill || decodes_eagerly(setup)).then(|| launches(own, setup)),
-                    sequences: (self.batch.count() + self.batch.padding) as f64,
+                    launches: eager.then(|| launches(own, setup)),
+                    sequences: sequences as f64,
                     ahead: decides_ahead(setup),
                 };
                 StepTime::of(&setup.engine.host, work, kernels)?

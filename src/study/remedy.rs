@@ -2,6 +2,7 @@
 
 use super::{Case, edit};
 use crate::config::{Field, Issue, Scenario, catalog, check};
+use crate::serving::run::Run;
 use crate::serving::{Demand, enough_replicas, fitting};
 use crate::units::{GIB, count, decimal};
 
@@ -13,7 +14,13 @@ pub fn of(own: &Case) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: String, change: &dyn Fn(&mut Scenario)| cases.push(Case::edited(name, base, change));
     let is_about = |field: Field| report.issues.iter().any(|issue| issue.field == field);
-    if let Some(replicas) = report.run.as_ref().and_then(|run| enough_replicas(setup, run)) {
+    let twice = |run: &Run| {
+        let sessions = setup.prefill.is_none() && setup.workload.session().is_some();
+        (sessions && run.saturation.is_some()).then(|| setup.replicas.saturating_mul(2))
+    };
+    if let Some(replicas) =
+        report.run.as_ref().and_then(|run| enough_replicas(setup, run).or_else(|| twice(run)))
+    {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
     }
     if is_about(Field::MaxSeqs) {

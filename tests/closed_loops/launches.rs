@@ -86,7 +86,7 @@ fn deepseek_on_tensorrt_llm_took_one_prompt_a_step_before_january() {
     let new = launch(&case(DSR1_TRT, "2026-02-06", "1.2.0rc6.post3", [4, 4, 4, 1], [1024, 1024, 64]));
     assert!(old.matched() && new.matched());
     assert_eq!(new.token_budget, 8192);
-    assert_eq!(new.graph_batch, 64);
+    assert_eq!(new.graph_batch, Some(64));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn labels_that_multiply_degrees_twice_are_read_back() {
     assert_eq!(uneven.layout, LaunchLayout { gpus: 8, tp: 1, ep: 4, attention_dp: 8 });
     assert_eq!((plain.doubts.len(), inflated.doubts.len()), (0, 1));
     assert_eq!(plain.balance_wait, Some(BalanceWait { iterations: 60, gather: 0 }));
-    assert_eq!((plain.moe.as_deref(), plain.graph_batch), (Some("cutlass"), 64));
+    assert_eq!((plain.moe.as_deref(), plain.graph_batch), (Some("cutlass"), Some(64)));
 
     let h100 = "MiniMaxAI/MiniMax-M2.5 fp8 h100-sxm vllm";
     let inflated = launch(&case(h100, "2026-03-28", "v0.18.0", [16, 4, 16, 4], [1024, 1024, 64]));
@@ -158,7 +158,7 @@ fn sglang_looks_at_new_requests_now_and_then() {
     assert_eq!((h200.kv(Dtype::Fp8Block), h200.attention.as_deref()), (Dtype::Bf16, Some("flashinfer")));
     let glm = found("zai-org/GLM-5 fp8 h200-sxm sglang", "2026-04-01", "glm5-hopper", 8, 1024, 64);
     assert_eq!((glm.token_budget, glm.max_seqs), (8192, None));
-    assert_eq!(glm.graph_batch, 512);
+    assert_eq!(glm.graph_batch, Some(512));
     let risky =
         found("deepseek-ai/DeepSeek-V3 fp8 b300 sglang", "2026-04-17", "v0.5.10.post1-cu130", 8, 1024, 4);
     assert!(risky.doubts[0].contains("tokenises") && risky.excluded.is_none());
@@ -216,17 +216,17 @@ fn vllm_budgets_follow_the_prompt_from_april() {
         // The day of the change: the image tells which side.
         let found = launch(&case(b200, "2026-04-03", "v0.19.0-cu130", [4, 4, 1, 1], [isl, 1024, 16]));
         assert_eq!((found.kv(Dtype::Fp8), found.kv_block_tokens), (Dtype::Fp8, Some(32)));
-        assert_eq!((found.max_seqs, found.graph_batch), (Some(1024), 2048));
+        assert_eq!((found.max_seqs, found.graph_batch), (Some(1024), Some(2048)));
         assert_eq!(found.layout.ep, 1);
         found.token_budget
     };
     assert_eq!((budget(1024), budget(8192)), (2048, 16384));
     let before = launch(&case(b200, "2026-04-03", "v0.17.0-cu130", [4, 4, 1, 1], [1024, 1024, 16]));
     assert_eq!((before.token_budget, before.layout.ep), (8192, 4));
-    assert_eq!(before.graph_batch, 512);
+    assert_eq!(before.graph_batch, Some(512));
     let kimi = "moonshotai/Kimi-K2.5 int4_wo h200-sxm vllm";
     let kimi = launch(&case(kimi, "2026-03-02", "v0.16.0", [8, 8, 1, 1], [1024, 1024, 16]));
-    assert_eq!((kimi.max_seqs, kimi.graph_batch), (Some(16), 32));
+    assert_eq!((kimi.max_seqs, kimi.graph_batch), (Some(16), Some(32)));
     assert_eq!((kimi.memory_share, kimi.kv(Dtype::Int4)), (Some(0.95), Dtype::Bf16));
 }
 

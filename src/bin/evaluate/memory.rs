@@ -59,11 +59,12 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
 
 fn line(name: &str, group: &MemoryGroup) {
     let room = group.kv_available_gib.as_ref().map_or("–".into(), |room| {
+        let percent = |error: Option<f64>| error.map_or("–".into(), |error| format!("{error:.1}"));
         format!(
-            "{:.2}, {:.1} / {:.1}, {:+.2}, {:.2}",
+            "{:.2}, {} / {}, {:+.2}, {:.2}",
             room.median_abs_gib,
-            room.median_error_percent,
-            room.mean_error_percent,
+            percent(room.median_error_percent),
+            percent(room.mean_error_percent),
             room.bias_gib,
             room.within_1gib_or_5_percent
         )

@@ -113,8 +113,8 @@ pub struct LaunchSettings {
     pub graphs: Graphs,
     /// What a launch without a graph takes on the host of this node, as a multiple of the engine's time.
     pub launch_times: Option<f64>,
-    /// The largest batch with a CUDA graph of its own; larger ones run without.
-    pub graph_batch: u32,
+    /// The largest batch with a CUDA graph of its own; larger ones run without. `None` for the engine's default.
+    pub graph_batch: Option<u32>,
 
     /// Speculative decoding.
     #[serde(skip)]
@@ -256,7 +256,7 @@ impl LaunchSettings {
             Graphs::DecodeOnly => Some(0),
             // Measured runs of TensorRT-LLM do not show it.
             Graphs::FullAndPiecewise if case.engine == "trtllm" => Some(0),
-            Graphs::Piecewise | Graphs::FullAndPiecewise => Some(self.graph_batch),
+            Graphs::Piecewise | Graphs::FullAndPiecewise => self.graph_batch,
         }
     }
 

@@ -106,7 +106,6 @@ fn with_defaults(
         stream_interval: 1,
         memory_share: defaults.memory_share.as_ref().and_then(|share| share.0),
         graphs: if vllm { Graphs::FullAndPiecewise } else { Graphs::DecodeOnly },
-        graph_batch: 512,
         kv_cache: if case.engine == "trtllm" { KvCache::Checkpoint } else { KvCache::Auto },
         ..LaunchSettings::default()
     }
@@ -123,7 +122,7 @@ fn layout(case: &ServedCase) -> Result<LaunchLayout, String> {
 }
 
 /// Settings of one engine that the tables hold in separate fields, and those of little effect.
-const WITHOUT_EFFECT: [&str; 10] = [
+const WITHOUT_EFFECT: [&str; 8] = [
     "speculative_algorithm",
     "speculative_draft_model_path",
     "speculative_num_steps",
@@ -131,8 +130,6 @@ const WITHOUT_EFFECT: [&str; 10] = [
     "speculative_num_draft_tokens",
     "speculative_config",
     "performance_mode",
-    "max_cudagraph_capture_size",
-    "cuda_graph_max_bs",
     "language_model_only",
 ];
 
@@ -157,6 +154,7 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
         (Some(_), _) => return,
     }
     match (flag.name.as_str(), whole) {
+        ("max_cudagraph_capture_size" | "cuda_graph_max_bs", Some(most)) => launch.graph_batch = Some(most),
         ("max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
         ("block_size" | "page_size", Some(tokens)) => launch.kv_block_tokens = Some(tokens),
         ("enable_prefix_caching", _) => launch.prefix_cache = flag.on(),

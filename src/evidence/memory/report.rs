@@ -18,8 +18,9 @@ pub struct Room {
     pub cases: usize,
     pub median_abs_gib: f64,
     /// Relative to the logged room; negative rooms are left out.
-    pub median_error_percent: f64,
-    pub mean_error_percent: f64,
+    /// Of rooms above 0, if any.
+    pub median_error_percent: Option<f64>,
+    pub mean_error_percent: Option<f64>,
     /// Signed mean, in GiB: positive if the predicted room is too large.
     pub bias_gib: f64,
     pub within_1gib_or_5_percent: f64,
@@ -112,7 +113,7 @@ impl Room {
         };
         let sizes = sorted(pairs.iter().map(|(said, logged)| (said - logged).abs()).collect())?;
         let positive = pairs.iter().filter(|(_, logged)| *logged > 0.0);
-        let shares = sorted(positive.map(|(said, logged)| 100.0 * (said / logged - 1.0).abs()).collect())?;
+        let shares = sorted(positive.map(|(said, logged)| 100.0 * (said / logged - 1.0).abs()).collect());
         let near = |(said, logged): &&(f64, f64)| {
             (said - logged).abs() <= NEAR_GIB.max(logged.abs() * NEAR_PERCENT / 100.0)
         };
@@ -120,8 +121,8 @@ impl Room {
         Some(Self {
             cases: pairs.len(),
             median_abs_gib: quantile(&sizes, 0.5),
-            median_error_percent: quantile(&shares, 0.5),
-            mean_error_percent: shares.iter().sum::<f64>() / shares.len() as f64,
+            median_error_percent: shares.as_ref().map(|shares| quantile(shares, 0.5)),
+            mean_error_percent: shares.map(|shares| shares.iter().sum::<f64>() / shares.len() as f64),
             bias_gib: pairs.iter().map(|(said, logged)| said - logged).sum::<f64>() / count,
             within_1gib_or_5_percent: pairs.iter().filter(near).count() as f64 / count,
         })

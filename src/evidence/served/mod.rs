@@ -25,7 +25,7 @@ use crate::config::catalog::Catalog;
 use crate::config::{Figure, FusedNorms, Setup, check, link};
 use crate::serving::run::{Power, longest, means};
 use crate::serving::sim::{Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate};
-use crate::serving::table::Extent;
+use crate::serving::table::{Extent, StepTable};
 use crate::serving::{memory_of, replica};
 
 /// A case ready to be simulated.
@@ -106,6 +106,18 @@ impl ServedRun {
     }
 }
 
+impl ServedRun {
+    /// The run's means if every kernel reached the roofline, on a host that takes no time: no server was faster.
+    pub fn at_peak(&self, roofline: &StepTable) -> Result<Times, String> {
+        let (policy, host) = (self.policy.without_frontend(), self.setup.engine.host.without_steps());
+        let SentRequests { requests, arrivals, .. } = &self.sent;
+        let cost = roofline.under(&host, policy.ahead);
+        let outcome = simulate(&policy, requests, arrivals, &cost, Limits::default());
+        let found = metrics(&outcome.map_err(|error| error.to_string())?);
+        Times::of(&found.ok_or("no request was served")?)
+    }
+}
+
 /// Joules that the steps of a run had used by `time`, beyond idle power.
 fn joules_at(outcome: &Outcome, time: f64) -> f64 {
     let moments = &outcome.timeline;
@@ -172,6 +184,7 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
         }
     }
     setup.engine.graph_tokens = launch.graph_tokens(case);
+    setup.engine.graph_batch = launch.graph_batch;
     setup.state_bytes = launch.state_bytes.unwrap_or(setup.state_bytes);
     let eager = &mut setup.engine.host.eager_launch_us;
     eager.0 = eager.0.map(|us| us * launch.launch_times.unwrap_or(1.0));

@@ -137,10 +137,7 @@ fn observe<E>(
             "a run calibrates only if it fits in memory and is neither a static batch nor disaggregated";
         return Ok(Some(Err(reason.into())));
     };
-    let ideal = || {
-        let ideal = runner(&plan, &Efficiencies::Roofline)?;
-        ideal.without_host().alone(setup.workload.load).ok()
-    };
+    let ideal = || runner(&plan, &Efficiencies::Roofline)?.at_peak(setup.workload.load);
     let known = learned.observed(setup.workload.load, &run.measured, ideal);
     let measuring = Measuring { runner: learned, measured: run.measured };
     Ok(Some(known.map(|known| (known, settles.then(|| Arc::new(measuring))))))
@@ -150,18 +147,15 @@ fn observe<E>(
 pub(super) const IMPOSSIBLE: f64 = 0.95;
 
 impl Runner {
+    /// The fastest run that the hardware allows: that of a runner at the roofline, on a host that takes no time.
+    pub fn at_peak(self, load: Load) -> Option<Run> {
+        self.without_host().alone(load).ok()
+    }
+
     /// The same on a host that takes no time, which no hardware limits.
     fn without_host(mut self) -> Self {
-        let host = &mut self.setup.engine.host;
-        let times = [
-            &mut host.decode_step_us,
-            &mut host.prefill_step_us,
-            &mut host.sequence_us,
-            &mut host.eager_launch_us,
-        ];
-        times.into_iter().for_each(|time| time.0 = Some(0.0));
-        let policy = &mut self.policy;
-        (policy.admission_delay, policy.admission_interval, policy.stream_interval) = (0.0, 0.0, 0.0);
+        self.setup.engine.host = self.setup.engine.host.without_steps();
+        self.policy = self.policy.without_frontend();
         self
     }
 

@@ -67,7 +67,7 @@ pub struct Metrics {
     pub output_per_s: f64,
     /// Prompt and output tokens.
     pub total_per_s: f64,
-    /// Time-averaged requests in the system.
+    /// Time-averaged requests in the system; where replicas share a load, in one of them, as the next two.
     pub in_flight: f64,
     /// Time-averaged requests waiting for a slot.
     pub waiting: f64,

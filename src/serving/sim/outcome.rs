@@ -127,7 +127,7 @@ pub struct Saturation {
     pub offered_per_s: f64,
     /// Requests served per second during that time; in a setup's run, its capacity.
     pub served_per_s: f64,
-    /// Requests waiting when the last one arrived.
+    /// Requests waiting when the last one arrived; where replicas share a load, in one of them.
     pub backlog: u32,
 }
 

@@ -69,8 +69,6 @@ pub struct Policy {
     pub admission_together: bool,
     /// Seconds the server spends on a token before it sends the next. If tokens come faster, they wait.
     pub stream_interval: f64,
-    /// Seconds from the end of a step until the client sees its tokens.
-    pub output_delay: f64,
 }
 
 /// TensorRT-LLM's batch waiting: while sequences decode, prompts wait until a step would have `tokens` (prompts and
@@ -146,8 +144,12 @@ impl Policy {
             admission_interval: 0.0,
             admission_together: false,
             stream_interval: 0.0,
-            output_delay: 0.0,
         }
+    }
+
+    /// The same behind an API server that takes no time.
+    pub fn without_frontend(&self) -> Self {
+        Self { admission_delay: 0.0, admission_interval: 0.0, stream_interval: 0.0, ..self.clone() }
     }
 
     /// Sequences a rank may run, limited by the tokens per step.
@@ -215,7 +217,7 @@ impl Policy {
             (delay(self.host.seconds_per_block), "reading the host's memory must take a finite time"),
             (delay(conservativeness), "the conservativeness must be finite and not negative"),
             (
-                delay(self.admission_delay) && delay(self.admission_interval) && delay(self.output_delay),
+                delay(self.admission_delay) && delay(self.admission_interval),
                 "delays must be finite and not negative",
             ),
             (delay(self.stream_interval), "sending a token must take a finite time"),

@@ -201,7 +201,7 @@ impl<'a> System<'a> {
 
     fn token(&mut self, index: usize, token: Token) {
         let id = token.id as usize;
-        let seen = token.sent + self.replicas[index].policy.output_delay;
+        let seen = token.sent;
         let goes_on = index < self.decode_from && self.requests[id].output > 1;
         match (token.event, self.transfer.filter(|_| goes_on)) {
             (Event::Last, Some(transfer)) => self.hand_over(index, token, transfer),

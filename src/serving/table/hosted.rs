@@ -134,12 +134,12 @@ impl<'a> Hosted<'a> {
         let kernels = Seconds(seconds);
         // Steps with few prompt tokens replay a graph, but for their attention.
         let prefill = all.prompts;
-        let replayed = prefill && all.tokens <= self.table.mixed_graph;
-        let launches = self.table.launches[usize::from(replayed)];
+        let replayed = self.table.replays(&all);
+        let launches = self.table.launches[usize::from(prefill && replayed)];
         // The images of all prompts are encoded together.
         let images = if all.begun > 0.0 { self.table.image_launches } else { 0.0 };
         let work = HostWork {
-            launches: (prefill || self.table.decodes_eagerly).then_some(launches + images),
+            launches: (prefill || !replayed).then_some(launches + images),
             sequences: all.sequences,
             ahead: self.ahead && !(prefill && self.table.waits),
         };

@@ -17,7 +17,7 @@ mod work;
 
 use std::sync::Arc;
 
-use super::replica::{decodes_eagerly, mixed_graph};
+use super::replica::{largest_graph, mixed_graph};
 use super::sim::Spent;
 use super::step::PlannedStep;
 use crate::config::model::Attention;
@@ -81,7 +81,8 @@ pub struct StepTable {
     copies: Copies,
     /// As [`mixed_graph`].
     mixed_graph: f64,
-    decodes_eagerly: bool,
+    /// As [`largest_graph`].
+    largest_graph: f64,
     /// The host waits for the GPU in steps with prompts.
     waits: bool,
     /// GPUs of a stage, and their maximum total power beyond idle.
@@ -197,7 +198,7 @@ impl TablePlan {
             image_launches,
             copies,
             mixed_graph,
-            decodes_eagerly: decodes_eagerly(&self.setup),
+            largest_graph: f64::from(largest_graph(&self.setup)),
             waits: self.setup.engine.waits_for_delta_rules && delta,
             gpus,
             room,
@@ -235,7 +236,7 @@ impl StepTable {
             return Spent::default();
         }
         // A graph is replayed by all ranks or none, each padded to the busiest.
-        let replayed = tokens <= self.mixed_graph || !all.prompts;
+        let replayed = self.replays(all);
         let each = |work: &Work| if replayed { tokens } else { work.tokens() };
         let pooled: f64 = ranks.iter().map(each).sum();
         let (mut slowest, mut attention) = (0.0_f64, 0.0);
@@ -249,6 +250,11 @@ impl StepTable {
             seconds: alike.seconds + slowest + self.images.seconds * begun,
             joules: (alike.joules + attention + self.images.joules * each) * self.gpus,
         }
+    }
+
+    /// Whether a step replays a CUDA graph, that of a step with prompts but for its attention.
+    fn replays(&self, all: &RankMaximum) -> bool {
+        if all.prompts { all.tokens <= self.mixed_graph } else { all.sequences <= self.largest_graph }
     }
 
     /// Everything but attention, by the number of tokens, of positions with logits, of tokens that reach the experts,

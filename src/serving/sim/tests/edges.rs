@@ -48,7 +48,7 @@ fn invalid_policies_are_errors() {
         Policy { kv_block: 0, ..sound.clone() },
         Policy { cached_share: f64::NAN, ..sound.clone() },
         Policy { admission_delay: -1.0, ..sound.clone() },
-        Policy { output_delay: f64::INFINITY, ..sound.clone() },
+        Policy { admission_interval: f64::INFINITY, ..sound.clone() },
         Policy { graph_sizes: Some(vec![4, 2]), ..sound.clone() },
         Policy { drafts: Drafts { drafted: 2, accepted: 3.0 }, ..sound.clone() },
         Policy { drafts: Drafts { drafted: 9, accepted: 1.0 }, ..sound.clone() },

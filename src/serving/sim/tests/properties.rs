@@ -52,7 +52,6 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         admission_together: pick(0, 1) == 1,
         // Times between tokens leave that queue out.
         stream_interval: 0.0,
-        output_delay: f64::from(pick(0, 1)) * 0.02,
     };
     let count = pick(1, 60) as usize;
     let requests = (0..count).map(|_| Request::new(pick(1, 38), pick(1, 35))).collect();
@@ -234,7 +233,6 @@ fn disaggregated_requests_are_served_whatever_the_pools() {
     for seed in (0..800).chain([2430]) {
         let (front, requests, arrivals) = scenario(seed);
         let (back, _, _) = scenario(seed + 1_000_000);
-        let back = Policy { output_delay: front.output_delay, ..back };
         let cost = |ranks: &[RankStep<'_>]| {
             let of_rank =
                 |rank: &RankStep| 0.001 + 0.0001 * (rank.chunks.len() as f64 + f64::from(rank.decoding));

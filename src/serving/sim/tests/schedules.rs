@@ -64,12 +64,12 @@ fn clients_of_a_ramp_begin_one_after_the_other() {
 }
 
 #[test]
-fn delays_add_to_what_the_client_sees() {
-    let slow = Policy { admission_delay: 0.5, output_delay: 0.25, ..vllm(8, 4, 1 << 20) };
+fn the_delay_of_admission_adds_to_what_the_client_sees() {
+    let slow = Policy { admission_delay: 0.5, ..vllm(8, 4, 1 << 20) };
     let (_, outcome) = record(&slow, &[(4, 2), (4, 1)], &Arrivals::Closed { clients: 1 });
-    assert_eq!(firsts(&outcome), [1.75, 4.5]);
-    assert_eq!(lasts(&outcome), [2.75, 4.5]);
-    assert!((outcome.requests[1].arrival - 2.75).abs() < 1e-12);
+    assert_eq!(firsts(&outcome), [1.5, 4.0]);
+    assert_eq!(lasts(&outcome), [2.5, 4.0]);
+    assert!((outcome.requests[1].arrival - 2.5).abs() < 1e-12);
 }
 
 #[test]
