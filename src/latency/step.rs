@@ -19,13 +19,15 @@ pub struct HostWork {
 pub struct StepTime {
     /// Host time that kernels do not hide.
     pub host: Seconds,
+    /// Host time that runs beside the kernels, whether they hide it or not.
+    pub beside: Seconds,
     pub total: Seconds,
 }
 
 impl StepTime {
     /// Kernels alone.
     pub fn of_kernels(kernels: Seconds) -> Self {
-        Self { host: Seconds::ZERO, total: kernels }
+        Self { host: Seconds::ZERO, beside: Seconds::ZERO, total: kernels }
     }
 
     /// With host time. `None` if the engine's record lacks a figure.
@@ -41,12 +43,12 @@ impl StepTime {
             }
             None => (host.decode_step_us.0?, Seconds::ZERO),
         };
-        let (hidden, exposed) =
+        let (beside, exposed) =
             if work.ahead { (launches.max(sequences), Seconds::ZERO) } else { (launches, sequences) };
         let rest = Seconds::from_micros(constant) + exposed;
-        let host = (hidden - kernels).max(Seconds::ZERO) + rest;
+        let host = (beside - kernels).max(Seconds::ZERO) + rest;
         // Not the sum of host and kernels: a host-bound step takes exactly the same time whatever its kernels take.
-        Some(Self { host, total: hidden.max(kernels) + rest })
+        Some(Self { host, beside, total: beside.max(kernels) + rest })
     }
 }
 
@@ -68,6 +70,18 @@ mod tests {
         let total =
             |micros: f64| StepTime::of(&host, work, Seconds::from_micros(micros)).map(|time| time.total);
         assert!((1..1000).all(|micros| total(f64::from(micros) * 13.7) == total(0.0)));
+    }
+
+    #[test]
+    fn what_runs_beside_the_kernels_is_a_floor() {
+        let figure = |micros| Figure(Some(micros), String::new());
+        let host =
+            HostTime { prefill_step_us: figure(100.0), eager_launch_us: figure(10.0), ..HostTime::default() };
+        let host = HostTime { sequence_us: figure(0.0), ..host };
+        let work = HostWork { launches: Some(50.0), sequences: 1.0, ahead: true };
+        let at = |kernels| StepTime::of(&host, work, Seconds::from_micros(kernels)).expect("known");
+        assert_eq!([400.0, 600.0].map(|kernels| (at(kernels).beside.0 * 1e6).round()), [500.0; 2]);
+        assert_eq!([400.0, 600.0].map(|kernels| (at(kernels).total.0 * 1e6).round()), [600.0, 700.0]);
     }
 
     #[test]

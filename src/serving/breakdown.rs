@@ -64,6 +64,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         past: past as f64 / sequences.max(1) as f64,
         time: total,
         host: finished.time.host,
+        beside: finished.time.beside,
         power: power(setup, finished),
         sentence: sentence(phase, (limit, limit_share), &kernels, finished.time.host / total),
         limit,

@@ -96,6 +96,8 @@ pub struct PassReport {
     pub time: Seconds,
     /// Host time not hidden behind kernels.
     pub host: Seconds,
+    /// Host time that runs beside the kernels: a step takes no less, however fast they are.
+    pub beside: Seconds,
     /// Mean power of one GPU, if known.
     pub power: Option<Watts>,
     pub kernels: Vec<KernelLine>,
@@ -111,6 +113,12 @@ pub struct PassReport {
 }
 
 impl PassReport {
+    /// What a step saves if its kernels take `less` time: nothing once the host beside them takes longer.
+    pub fn saving(&self, less: Seconds) -> Seconds {
+        let kernels = self.time - self.host;
+        Seconds(less.0.min((kernels - self.beside).0.max(0.0)))
+    }
+
     /// The setup that runs it: of prefill, that of the prefill workers if there are any.
     pub fn setup<'a>(&self, setup: &'a Setup) -> &'a Setup {
         self.phase.choose(setup.prefill_setup(), setup)

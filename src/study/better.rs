@@ -12,6 +12,8 @@ use crate::units::{self, fixed};
 const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
+/// Or E2E falls to this: then prompts no longer wait, and the time per token may be longer.
+const MUCH_SOONER: f64 = 0.5;
 
 /// Chance of meeting the limits from which on a configuration is considered sure, and how much of its chance a
 /// recommended change may cost.
@@ -99,7 +101,8 @@ fn gain(own: &Case, case: &Case) -> Option<f64> {
         metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER)
     };
     let limited = own.meets_limits().is_some();
-    let keeps = if limited { stays_sure(own, case) } else { !slower(TTFT) && !slower(TPOT) };
+    let is_sooner = E2E.of(case).zip(E2E.of(own)).is_some_and(|(new, now)| new < now * MUCH_SOONER);
+    let keeps = if limited { stays_sure(own, case) } else { is_sooner || !slower(TTFT) && !slower(TPOT) };
     (keeps && saves(own, case) || becomes_sure(own, case)).then_some(cost)
 }
 

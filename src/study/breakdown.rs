@@ -118,8 +118,8 @@ fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -
 /// The step with every kernel at its ceiling, and at the textbook roofline where that differs.
 fn headroom(pass: &PassReport) -> String {
     let sum = |time: fn(&KernelLine) -> Seconds| {
-        let times = pass.kernels.iter().map(|kernel| time(kernel) * kernel.count as f64);
-        times.sum::<Seconds>() + pass.host
+        let less = pass.kernels.iter().map(|kernel| (kernel.time - time(kernel)) * kernel.count as f64);
+        pass.time - pass.saving(less.sum())
     };
     let (at_ceiling, at_roofline) = (sum(ceiling), sum(|kernel| kernel.roofline));
     let phase = words::phase(pass.phase).to_ascii_lowercase();

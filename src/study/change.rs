@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::metric::{COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
+use super::metric::{COST, E2E, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::rank::SAME;
 use super::ttft::TtftParts;
 use super::{Block, Case, Row, Study, better, edit, remedy};
@@ -300,7 +300,10 @@ fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     }
     let ratio = |metric: Metric| metric.ratio(case, own);
     let times = [TTFT, TPOT].map(ratio);
-    let is_slow = overloaded == [true, false] || times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW);
+    // A prompt that waits less for its first token may wait longer for the others, and still be answered sooner.
+    let is_sooner = ratio(E2E).is_some_and(|ratio| ratio < 1.0 - SHOWN);
+    let is_slower = times.into_iter().flatten().any(|ratio| ratio > TOO_SLOW) && !is_sooner;
+    let is_slow = overloaded == [true, false] || is_slower;
     let less = [TTFT, TPOT, COST].map(ratio).into_iter().flatten().any(|ratio| ratio < 1.0 - SHOWN);
     let more = [PER_GPU, OUTPUT].map(ratio).into_iter().flatten().any(|ratio| ratio > 1.0 + SHOWN);
     !is_slow && (less || more)

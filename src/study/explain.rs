@@ -29,9 +29,12 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     } else {
         blocks.extend(refused(own.issues()));
     }
-    blocks.push(numbers::memory(setup, &report.memory, " of a replica"));
+    blocks.push(numbers::memory("memory", setup, &report.memory, " of a replica"));
     let of_prefill = report.prefill_memory.as_ref();
-    blocks.extend(of_prefill.map(|of| numbers::memory(setup.prefill_setup(), of, " of a prefill worker")));
+    blocks.extend(
+        of_prefill
+            .map(|of| numbers::memory("memory-prefill", setup.prefill_setup(), of, " of a prefill worker")),
+    );
     for pass in &report.passes {
         blocks.extend(kernels::of_pass(setup, report, pass));
     }

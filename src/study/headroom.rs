@@ -67,13 +67,21 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
     let Some(Gain { kernel, saved, .. }) = ranked.first() else {
         return "No kernel is slower than its ceiling.".into();
     };
+    let saved = pass.saving(*saved);
+    if saved.0 < LEAST * pass.time.0 {
+        return format!(
+            "The host sets the length of this step: its work beside the kernels takes {}, so a faster kernel would not \
+            shorten it.",
+            pass.beside.print()
+        );
+    }
     format!(
         "Tune first: {}. With this kernel at its ceiling (its work, tiles and waves alone), a step would take {} \
         instead of {}: {} less.",
         kernel.name,
-        (pass.time - *saved).print(),
+        (pass.time - saved).print(),
         pass.time.print(),
-        percent(*saved / pass.time),
+        percent(saved / pass.time),
     )
 }
 
@@ -91,11 +99,11 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         "Source",
     ];
     let phase = pass.phase.id();
-    let cells = |now: Seconds, saved: Seconds| {
+    let cells = |now: Seconds, saved: Seconds, of_step: Seconds| {
         [now, now - saved, saved]
             .map(|time| time.print().to_string())
             .into_iter()
-            .chain([percent(saved / pass.time).to_string()])
+            .chain([percent(of_step / pass.time).to_string()])
             .map(Span::plain)
             .collect::<Vec<_>>()
     };
@@ -105,15 +113,15 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         let known = [words::bound(kernel), words::provenance(kernel.provenance)].map(Span::plain);
         Row::new(
             std::iter::once(name)
-                .chain(cells(kernel.total(), *saved))
+                .chain(cells(kernel.total(), *saved, pass.saving(*saved)))
                 .chain(elsewhere(pass, gain))
                 .chain(known)
                 .collect(),
         )
     };
-    let plain = |name: String, now: Seconds, saved: Seconds| {
+    let plain = |name: String, now: Seconds, saved: Seconds, of_step: Seconds| {
         let none = ["–"; 4].map(Span::plain);
-        Row::new(std::iter::once(Span::plain(name)).chain(cells(now, saved)).chain(none).collect())
+        Row::new(std::iter::once(Span::plain(name)).chain(cells(now, saved, of_step)).chain(none).collect())
     };
     let mut rows: Vec<Row> = ranked.iter().map(row).collect();
     let is_ranked = |index: usize| ranked.iter().any(|gain| gain.index == index);
@@ -123,10 +131,10 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
         (number, now, less) = (number + 1, now + kernel.total(), less + kernel.saved());
     }
     if number > 0 {
-        rows.push(plain(format!("{number} more"), now, less));
+        rows.push(plain(format!("{number} more"), now, less, pass.saving(less)));
     }
     if pass.host.0 > 0.0 {
-        rows.push(plain("Host time not hidden".into(), pass.host, pass.host));
+        rows.push(plain("Host time not hidden".into(), pass.host, pass.host, pass.host));
     }
     let name = format!("Headroom of {}", words::phase(pass.phase).to_ascii_lowercase());
     Block::table(name, &HEAD, rows).called(format!("headroom-{phase}"))
@@ -142,7 +150,7 @@ fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
     let cells = match (&gain.other.engine, gain.saved_elsewhere()) {
         (Some((name, time)), Some(saved)) if saved.0 >= LEAST * pass.time.0 => {
             let time = *time * gain.kernel.count as f64;
-            [format!("{name}, {}", time.print()), percent(saved / pass.time).to_string()]
+            [format!("{name}, {}", time.print()), percent(pass.saving(saved) / pass.time).to_string()]
         }
         (Some(_), _) => ["none faster".into(), "–".into()],
         (None, _) => ["–".into(), "–".into()],
@@ -157,6 +165,7 @@ fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
     let mut text = "Elsewhere: the other engines' default kernels, where measured on this GPU. Their times for the same call are \
                     predicted, not measured."
         .to_owned();
+    let saved = pass.saving(saved);
     if let Some((name, _)) = gain.other.engine.as_ref().filter(|_| saved.0 >= LEAST * pass.time.0) {
         text += &format!(
             " The largest gain: with the {} of {name}, a step would take {} less.",

@@ -630,7 +630,7 @@ export type Metrics = {
   output_per_s: number;
   /** Prompt and output tokens. */
   total_per_s: number;
-  /** Time-averaged requests in the system. */
+  /** Time-averaged requests in the system; where replicas share a load, in one of them, as the next two. */
   in_flight: number;
   /** Time-averaged requests waiting for a slot. */
   waiting: number;
@@ -677,6 +677,8 @@ export type Model = {
   int4_group?: number;
   /** Parts of the published model that are not counted (a vision encoder ...), one sentence each. */
   notes?: Array<string>;
+  /** The same of the formats of the published checkpoint. */
+  format_notes?: Array<string>;
   /** Multi-token prediction (MTP) layers, which can draft; `None` if there are none. */
   mtp?: number;
   /** Parameters of the vision encoder and its projector, which engines load beside the language model. */
@@ -772,6 +774,8 @@ export type PassReport = {
   time: Seconds;
   /** Host time not hidden behind kernels. */
   host: Seconds;
+  /** Host time that runs beside the kernels: a step takes no less, however fast they are. */
+  beside: Seconds;
   /** Mean power of one GPU, if known. */
   power: Watts | null;
   kernels: Array<KernelLine>;
@@ -1068,7 +1072,7 @@ export type Saturation = {
   offered_per_s: number;
   /** Requests served per second during that time; in a setup's run, its capacity. */
   served_per_s: number;
-  /** Requests waiting when the last one arrived. */
+  /** Requests waiting when the last one arrived; where replicas share a load, in one of them. */
   backlog: number;
 };
 

@@ -55,7 +55,11 @@ fn decode(text: &str, most: usize) -> Result<Vec<Scenario>, String> {
     let mut parts = text.split(WITHIN).peekable();
     let mut all = Vec::new();
     // An empty part separates two links.
-    while parts.next_if(|part| part.is_empty()).is_some() || parts.peek().is_some() {
+    loop {
+        while parts.next_if(|part| part.is_empty()).is_some() {}
+        if parts.peek().is_none() {
+            break;
+        }
         let number = all.len() + 1;
         if number > most {
             return Err(format!("at most {most} configurations can be given here"));

@@ -76,7 +76,7 @@ fn rows(gpu: &Gpu, kernel: &KernelLine) -> Vec<Row> {
 
 /// What the step would gain if the kernel reached its ceiling.
 fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
-    let saved = kernel.saved();
+    let own = kernel.saved();
     if kernel.has_other_tiles() {
         return "It is faster than its ceiling: it uses different tiles than assumed, or splits them across SMs."
             .into();
@@ -84,8 +84,12 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
     if kernel.provenance == Provenance::Roofline {
         return "It is at the roofline, which counts no tiles or waves.".into();
     }
-    if saved.0 <= 0.0 {
+    if own.0 <= 0.0 {
         return "It runs at its ceiling.".into();
+    }
+    let saved = pass.saving(own);
+    if saved / pass.time < LEAST && own / pass.time >= LEAST {
+        return "At its ceiling it would not shorten the step, whose length the host sets.".into();
     }
     if saved / pass.time < LEAST {
         return "At its ceiling it would save less than 0.5 % of the step.".into();

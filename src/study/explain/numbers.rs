@@ -288,8 +288,8 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     Block::fold("trust", "Error of such predictions", blocks)
 }
 
-/// Of the GPUs that `setup` describes, called `of`.
-pub fn memory(setup: &Setup, memory: &Memory, of: &str) -> Block {
+/// Of the GPUs that `setup` describes, called `of`, in a fold with `id`.
+pub fn memory(id: &str, setup: &Setup, memory: &Memory, of: &str) -> Block {
     let parts = [
         ("GPU memory", memory.total),
         ("Usable by the engine", memory.usable),
@@ -321,5 +321,5 @@ pub fn memory(setup: &Setup, memory: &Memory, of: &str) -> Block {
         Block::table(format!("Memory of the fullest GPU{of}"), &["Part", "Size"], rows),
         Block::text(capacity),
     ];
-    Block::fold("memory", format!("Memory{of}"), blocks)
+    Block::fold(id, format!("Memory{of}"), blocks)
 }
