@@ -29,11 +29,7 @@ impl Runner {
     /// As [`Self::run`].
     pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
         let run = self.corrected(&self.for_trial(replicas, load)?, load, true)?;
-        // Capacity takes several runs, which would only tell once more that these replicas are too few.
-        match run.meets_limits() {
-            Some(false) => Ok(run),
-            _ => Ok(self.within_capacity(run, load, replicas)),
-        }
+        Ok(self.within_capacity(run, load, replicas))
     }
 
     /// A trial to show: if arrivals exceed capacity, that of these replicas is in it.
