@@ -13,6 +13,7 @@ use super::probe::{BoundedLayout, Probe, Slice};
 use super::{Request, words};
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
+use crate::config::check::least_budget;
 use crate::config::{Field, Issue, Scenario, Setup, check};
 use crate::efficiency::AskModels;
 use crate::serving::run::{Bands, OwnRuns, Runner};
@@ -141,34 +142,21 @@ impl Task {
     }
 }
 
-/// How often a default token budget is doubled at most.
-const DOUBLINGS: usize = 8;
-
 /// Checks `scenario`, with a larger token budget if the engine's default leaves no room for whole prompts.
 fn with_room(mut scenario: Scenario) -> (Scenario, Option<Setup>, Vec<Issue>) {
-    let is_short = |issues: &[Issue]| issues.iter().any(|issue| issue.field == Field::TokenBudget);
     let (setup, issues) = check(&scenario, catalog());
-    let known = catalog().engine(&scenario.engine).zip(catalog().gpu(&scenario.gpu));
-    let Some((engine, gpu)) =
-        known.filter(|_| is_short(&issues) && scenario.overrides.token_budget.is_none())
-    else {
+    let is_short = scenario.overrides.token_budget.is_none()
+        && issues.iter().any(|issue| issue.field == Field::TokenBudget);
+    let Some(budget) = is_short.then(|| least_budget(&scenario, catalog())).flatten() else {
         return (scenario, setup, issues);
     };
-    let (budget, _) = engine.scheduler.limits_on(gpu, scenario.parallel.dp);
-    let doubled = std::iter::successors(budget.0, |budget| Some(budget * 2.0)).skip(1);
-    for budget in doubled.take(DOUBLINGS) {
-        scenario.overrides.token_budget = Some(budget as u32);
-        let (setup, mut issues) = check(&scenario, catalog());
-        if !is_short(&issues) {
-            let text = format!(
-                "token budget raised to {} tokens: the default leaves no room for whole prompts",
-                count(budget)
-            );
-            issues.push(Issue::note(Field::TokenBudget, text));
-            return (scenario, setup, issues);
-        }
-    }
-    scenario.overrides.token_budget = None;
+    scenario.overrides.token_budget = Some(budget);
+    let (setup, mut issues) = check(&scenario, catalog());
+    let text = format!(
+        "token budget raised to {} tokens: the default leaves no room for whole prompts",
+        count(f64::from(budget))
+    );
+    issues.push(Issue::note(Field::TokenBudget, text));
     (scenario, setup, issues)
 }
 

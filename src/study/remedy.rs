@@ -1,7 +1,8 @@
 //! What the issues of a configuration advise, as changes to try.
 
 use super::{Case, edit};
-use crate::config::{Field, Issue, Scenario, catalog, check};
+use crate::config::check::{least_budget, sound_budget};
+use crate::config::{Field, Scenario, catalog};
 use crate::serving::run::Run;
 use crate::serving::{Demand, enough_replicas, fitting};
 use crate::units::{GIB, count, decimal};
@@ -58,23 +59,13 @@ pub fn of(own: &Case) -> Vec<Case> {
 /// Half and double the token budget; or the least power of two with which nothing is wrong, if something is. With pools,
 /// there are two.
 pub fn budgets(base: &Scenario) -> Vec<u32> {
-    let sound = |scenario: &Scenario| {
-        let (setup, issues) = check(scenario, catalog());
-        let wrong = |issue: &Issue| matches!(issue.field, Field::TokenBudget | Field::MaxSeqs);
-        setup.filter(|_| !issues.iter().any(wrong)).map(|setup| setup.token_budget)
-    };
     if base.has_pools() {
         return Vec::new();
     }
-    if let Some(now) = sound(base) {
-        return vec![now / 2, now.saturating_mul(2)];
+    match sound_budget(base, catalog()) {
+        Some(now) => vec![now / 2, now.saturating_mul(2)],
+        None => least_budget(base, catalog()).into_iter().collect(),
     }
-    let larger = |power: u32| {
-        let mut scenario = base.clone();
-        scenario.overrides.token_budget = Some(1 << power);
-        sound(&scenario)
-    };
-    (10..=20).find_map(larger).into_iter().collect()
 }
 
 #[cfg(test)]

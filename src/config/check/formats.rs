@@ -4,6 +4,7 @@ use crate::config::catalog::numbers::formats::constants;
 use crate::config::kernels::UnsupportedWeights;
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
+use crate::units::counted;
 
 /// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
 const DENSE: [Dtype; 7] =
@@ -84,8 +85,9 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, parallel: Parallelism, issues:
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, parallel)));
         for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(block)) {
             let text = format!(
-                "{share} {what} per GPU on {ranks} GPUs are not a multiple of {block}, as {block}×{block} weight blocks \
-                 require: use fewer GPUs per layer or another weight format"
+                "{share} {what} per GPU on {} are not a multiple of {block}, as {block}×{block} weight blocks require: use \
+                 fewer GPUs per layer or another weight format",
+                counted(ranks, "GPU"),
             );
             issues.push(Issue::error(Field::Tp, text));
         }

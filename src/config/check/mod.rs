@@ -195,3 +195,19 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues:
         Issue::error(Field::Engine, format!("{name} has no known {what}: {}", figure.1))
     }));
 }
+
+/// The token budget, if nothing is wrong with it and with the number of sequences.
+pub fn sound_budget(scenario: &Scenario, catalog: &Catalog) -> Option<u32> {
+    let (setup, issues) = check(scenario, catalog);
+    let wrong = |issue: &Issue| matches!(issue.field, Field::TokenBudget | Field::MaxSeqs);
+    setup.filter(|_| !issues.iter().any(wrong)).map(|setup| setup.token_budget)
+}
+
+/// The least power of two that is such a budget.
+pub fn least_budget(scenario: &Scenario, catalog: &Catalog) -> Option<u32> {
+    (10..=20).find_map(|power| {
+        let mut scenario = scenario.clone();
+        scenario.overrides.token_budget = Some(1 << power);
+        sound_budget(&scenario, catalog)
+    })
+}
