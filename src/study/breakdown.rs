@@ -135,3 +135,35 @@ fn headroom(pass: &PassReport) -> String {
 fn ceiling(kernel: &KernelLine) -> Seconds {
     Seconds(kernel.ceiling.0.min(kernel.time.0).max(kernel.roofline.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{catalog, check, link};
+    use crate::efficiency::Efficiencies;
+    use crate::serving::{finish, plan};
+
+    #[test]
+    fn a_step_that_the_host_bounds_is_as_long_with_kernels_at_their_ceiling() {
+        let setup = check(&link::decode("v=1&m=qwen3-8b&c=4").0.scenario, catalog()).0.expect("checked");
+        let report = finish(&plan(&setup).expect("planned").0, &Efficiencies::Roofline).expect("finished");
+        let mut pass = report.passes[0].clone();
+        pass.kernels.iter_mut().for_each(|kernel| kernel.ceiling = kernel.time * 0.5);
+        pass.kernels.iter_mut().for_each(|kernel| kernel.roofline = kernel.ceiling);
+        let kernels = pass.time;
+        assert_eq!(
+            headroom(&pass),
+            format!(
+                "With every kernel at its ceiling, a prefill step would take {}.",
+                (kernels * 0.5).print()
+            )
+        );
+        // The host takes twice as long as the kernels, then three quarters.
+        for (beside, least) in [(2.0, 2.0), (0.75, 0.75)] {
+            pass.beside = kernels * beside;
+            pass.host = (pass.beside - kernels).max(Seconds::ZERO);
+            pass.time = kernels + pass.host;
+            assert!(headroom(&pass).contains(&(kernels * least).print().to_string()), "{}", headroom(&pass));
+        }
+    }
+}
