@@ -222,6 +222,7 @@ fn what_the_commands_imply_is_compared_too() {
         );
         let scenario = &mut first["scenario"];
         (scenario["isl"], scenario["osl"], scenario["spread"]) = (json!(512), json!(64), json!(0.95));
+        scenario["measured"] = json!({"mean_ttft_ms": 110, "mean_tpot_ms": 15});
         file["runs"][1]["benchmark"] = json!("echo hi");
     });
     assert_eq!(runs, 2, "{findings:#?}");
