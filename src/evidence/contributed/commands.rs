@@ -74,9 +74,13 @@ fn found(
         Issue { text: format!("`{command}`: {}", issue.text), severity, ..issue }
     };
     let read = issues.into_iter().filter(|issue| issue.severity != Severity::Note).map(of_command);
-    let differ = said.into_iter().flat_map(|said| {
-        fields.iter().filter_map(|field| difference(*field, scenario, command, &value(*field, said)))
-    });
+    let compared = |field: &Field, said: &Scenario| {
+        let said = value(*field, said);
+        // Replicas may have been started one by one.
+        let is_said = *field != Field::Gpus || said.is_some();
+        is_said.then(|| difference(*field, scenario, command, &said)).flatten()
+    };
+    let differ = said.into_iter().flat_map(|said| fields.iter().filter_map(|field| compared(field, said)));
     read.chain(differ).collect()
 }
 
