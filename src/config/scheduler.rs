@@ -76,12 +76,16 @@ pub struct SmallerDefaults {
     pub max_seqs: Figure,
 }
 
+/// Whether the memory of `gpu` is known to be less than `gib`.
+fn is_below(gpu: &Gpu, gib: f64) -> bool {
+    gpu.memory_bytes.0.is_some_and(|bytes| bytes / GIB < gib)
+}
+
 impl Scheduler {
     /// Default token budget and maximum number of sequences of each of `ranks` of attention DP on `gpu`.
     pub fn limits_on(&self, gpu: &Gpu, ranks: u32) -> (Figure, Figure) {
-        let gib = gpu.memory_bytes.0.map(|bytes| bytes / GIB);
         let holds = |defaults: &&SmallerDefaults| {
-            defaults.archs.contains(&gpu.arch) || gib.is_some_and(|gib| gib < defaults.below_gib)
+            defaults.archs.contains(&gpu.arch) || is_below(gpu, defaults.below_gib)
         };
         let (budget, sequences) = match self.smaller.iter().find(holds) {
             Some(defaults) => (&defaults.token_budget, &defaults.max_seqs),
@@ -93,9 +97,8 @@ impl Scheduler {
 
     /// The largest decode step with a CUDA graph, where `gpus` share a stage.
     pub fn decode_graph(&self, gpu: &Gpu, gpus: u32) -> Option<u32> {
-        let gib = gpu.memory_bytes.0.map(|bytes| bytes / GIB);
         let holds = |rule: &&DecodeGraphs| {
-            rule.below_gib.is_none_or(|most| gib.is_some_and(|gib| gib < most))
+            rule.below_gib.is_none_or(|gib| is_below(gpu, gib))
                 && rule.below_gpus.is_none_or(|most| gpus < most)
         };
         self.decode_graphs.iter().find(holds)?.largest.0.map(|largest| largest as u32)

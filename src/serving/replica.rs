@@ -17,16 +17,21 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
     if let Some(tokens) = setup.engine.graph_tokens {
         return u64::from(tokens);
     }
-    let constants = constants();
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks => (constants.most_tokens as u64).min(2 * u64::from(setup.max_seqs)),
+        Batching::MixedChunks => u64::from(most_graphed(setup)).min(2 * u64::from(setup.max_seqs)),
         Batching::PrefillFirst if captures_prompts(setup) => {
             let latent = setup.model.attentions().any(|of| matches!(of, Attention::Mla(_)));
-            let most = if latent { constants.latent_tokens } else { f64::INFINITY };
+            let most = if latent { constants().latent_tokens } else { f64::INFINITY };
             (most as u64).min(u64::from(setup.token_budget))
         }
         Batching::PrefillFirst | Batching::InFlight => 0,
     }
+}
+
+/// The largest CUDA graph that the engine captures by default.
+fn most_graphed(setup: &Setup) -> u32 {
+    let gpus = setup.parallel.tp * setup.parallel.dp;
+    setup.engine.scheduler.decode_graph(&setup.gpu, gpus).unwrap_or(u32::MAX)
 }
 
 /// Whether SGLang's graphs of steps with prompts support the model.
@@ -69,7 +74,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(&setup.engine.host).0,
         stream_interval: streaming(&setup.engine.host).0,
-        graph_sizes: Some(graph_sizes(setup)),
+        graph_sizes: graph_sizes(setup),
         ..Policy::new(
             setup.token_budget,
             setup.max_seqs,
@@ -112,10 +117,8 @@ pub fn largest_graph(setup: &Setup) -> u32 {
     if setup.engine.support(&setup.model) == Support::TextEagerly {
         return 0;
     }
-    let scheduler = &setup.engine.scheduler;
-    let gpus = setup.parallel.tp * setup.parallel.dp;
-    let most = setup.engine.graph_batch.or(scheduler.decode_graph(&setup.gpu, gpus)).unwrap_or(u32::MAX);
-    match scheduler.batching {
+    let most = setup.engine.graph_batch.unwrap_or_else(|| most_graphed(setup));
+    match setup.engine.scheduler.batching {
         Batching::MixedChunks => most / setup.tokens_verified().max(1),
         Batching::PrefillFirst | Batching::InFlight => most,
     }

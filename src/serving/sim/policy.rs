@@ -49,7 +49,7 @@ pub struct Policy {
     /// its prompt may not.
     pub admits_by_chunk: bool,
     /// Batch sizes of the CUDA graphs: decode-only steps are padded to the next one.
-    pub graph_sizes: Option<Vec<u32>>,
+    pub graph_sizes: Vec<u32>,
     /// Fraction of each prompt found in the prefix cache, rounded down to blocks. It occupies KV cache as if not
     /// shared.
     pub cached_share: f64,
@@ -135,7 +135,7 @@ impl Policy {
             context_tokens: None,
             preempt: Preempt::Recompute,
             admits_by_chunk: false,
-            graph_sizes: None,
+            graph_sizes: Vec::new(),
             cached_share: 0.0,
             history_cached: 0.0,
             host: HostCache::default(),
@@ -195,7 +195,7 @@ impl Policy {
         };
         let delay = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
         let separate = self.batching == Batching::PrefillFirst;
-        let sizes = self.graph_sizes.as_deref().unwrap_or_default();
+        let sizes = &self.graph_sizes;
         let rules = [
             (self.token_budget > 0, "the token budget must not be 0"),
             (self.max_seqs > 0, "at least one sequence must run"),

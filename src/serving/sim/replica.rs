@@ -292,8 +292,7 @@ impl<'a> Replica<'a> {
     /// [`padded`]: most steps have as many sequences as the last.
     fn graph_size(&mut self, decoding: u32) -> u32 {
         if self.graph.0 != decoding {
-            let sizes = self.policy.graph_sizes.as_deref().unwrap_or_default();
-            self.graph = (decoding, padded(sizes, decoding));
+            self.graph = (decoding, padded(&self.policy.graph_sizes, decoding));
         }
         self.graph.1
     }

@@ -49,7 +49,7 @@ fn invalid_policies_are_errors() {
         Policy { cached_share: f64::NAN, ..sound.clone() },
         Policy { admission_delay: -1.0, ..sound.clone() },
         Policy { admission_interval: f64::INFINITY, ..sound.clone() },
-        Policy { graph_sizes: Some(vec![4, 2]), ..sound.clone() },
+        Policy { graph_sizes: vec![4, 2], ..sound.clone() },
         Policy { drafts: Drafts { drafted: 2, accepted: 3.0 }, ..sound.clone() },
         Policy { drafts: Drafts { drafted: 9, accepted: 1.0 }, ..sound.clone() },
         Policy { batch_wait: Some(BatchWait { tokens: 1, iterations: 1 }), ranks: 2, ..sound.clone() },

@@ -154,7 +154,7 @@ fn requests_that_wait_for_the_event_loop_are_handed_on_together() {
 
 #[test]
 fn decode_steps_are_padded_to_graph_sizes() {
-    let padded = Policy { graph_sizes: Some(vec![1, 2, 4]), ..vllm(64, 8, 1 << 20) };
+    let padded = Policy { graph_sizes: vec![1, 2, 4], ..vllm(64, 8, 1 << 20) };
     let (steps, _) = record(&padded, &[(4, 2), (4, 2), (4, 3)], &Arrivals::AtOnce);
     assert_eq!(steps, ["4+0,4+0,4+0|0/0", "|4/15", "|1/6"]);
     let (steps, _) = record(&padded, &[(4, 2); 5], &Arrivals::AtOnce);

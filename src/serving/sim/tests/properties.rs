@@ -42,7 +42,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         context_tokens: None,
         preempt: preempts[pick(0, 3) as usize],
         admits_by_chunk: seed.is_multiple_of(5),
-        graph_sizes: None,
+        graph_sizes: Vec::new(),
         history_cached: 1.0,
         host: HostCache::default(),
         cached_share: [0.0, 0.5][pick(0, 1) as usize],
