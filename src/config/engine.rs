@@ -22,15 +22,18 @@ pub struct HostTime {
     /// One kernel launched without a graph, in µs; hidden while the GPU is busy longer.
     pub eager_launch_us: Figure,
     pub launches: EagerLaunches,
-    /// Time the API server spends on one request before it can take the next, in µs: HTTP, template, queues.
+    /// From when the API server takes a request until it can take the next, in µs: HTTP, template, queues.
     pub frontend_us: Figure,
     /// From the client to the scheduler and back, in µs per request: connection, HTTP, inter-process queues.
     pub admission_us: Figure,
     /// Tokenising a prompt, in µs per token.
     pub prompt_token_us: Figure,
     /// One token of one answer on its way from the scheduler to the client, in µs of the process that takes longest for it.
-    /// Only shows if the engine produces tokens faster; `None` if no measured server got that far.
+    /// The tokens of a step follow each other, and a new request waits for those before it.
     pub stream_us: Figure,
+    /// Each rank of attention DP has an API server of its own, as by `vllm serve`'s default.
+    #[serde(default)]
+    pub server_per_rank: bool,
 }
 
 impl HostTime {

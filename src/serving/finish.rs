@@ -217,13 +217,13 @@ impl Finisher<'_> {
     /// A warning if the API server, not the GPUs, limits the load.
     fn admits_no_more(&self, run: &Run) -> Option<Issue> {
         let setup = self.setup();
-        let each = frontend(&setup.engine.host);
+        let each = frontend(setup);
         let of_replica = run.metrics.requests_per_s / f64::from(setup.copies());
         let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
         is_busy.then(|| {
             let text = format!(
                 "{}'s API server is assumed to take {} per request, so a replica admits at most {} requests/s, however \
-                 fast its GPUs: use more replicas. Several API servers per engine are not simulated",
+                 fast its GPUs: use more replicas. More API servers per engine than by default are not simulated",
                 setup.engine.name,
                 each.print(),
                 count(1.0 / each.0),

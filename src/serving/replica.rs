@@ -72,8 +72,8 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         host: host_cache(setup, memory),
         drafts: setup.workload.drafts,
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
-        admission_interval: frontend(&setup.engine.host).0,
-        stream_interval: streaming(&setup.engine.host).0,
+        admission_interval: frontend(setup).0,
+        stream_interval: streaming(setup).0,
         graph_sizes: graph_sizes(setup),
         ..Policy::new(
             setup.token_budget,
@@ -124,17 +124,22 @@ pub fn largest_graph(setup: &Setup) -> u32 {
     }
 }
 
-/// Time the API server spends on a request before it takes the next.
-pub(super) fn frontend(host: &HostTime) -> Seconds {
-    Seconds::from_micros(host.frontend_us.checked())
+/// From when the API server takes a request until it can take the next.
+pub(super) fn frontend(setup: &Setup) -> Seconds {
+    Seconds::from_micros(setup.engine.host.frontend_us.checked() / api_servers(setup))
 }
 
-/// Time the server takes to send one token; zero if no limit was ever measured.
-fn streaming(host: &HostTime) -> Seconds {
-    host.stream_us.0.map_or(Seconds::ZERO, Seconds::from_micros)
+/// Time the API server takes to send one token.
+fn streaming(setup: &Setup) -> Seconds {
+    Seconds::from_micros(setup.engine.host.stream_us.checked() / api_servers(setup))
 }
 
-/// From a request's arrival to the engine's scheduler, including tokenising.
+/// Several API servers of a replica are simulated as one that is as many times as fast.
+fn api_servers(setup: &Setup) -> f64 {
+    if setup.engine.host.server_per_rank { f64::from(setup.parallel.dp) } else { 1.0 }
+}
+
+/// From the API server to the engine's scheduler, including tokenising.
 pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     Seconds::from_micros(host.admission_us.checked() + host.prompt_token_us.checked() * prompt)
 }

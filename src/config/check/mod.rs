@@ -180,7 +180,7 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues:
         issues.push(Issue::error(Field::Engine, text));
     }
     let host = &engine.host;
-    let needed: [(&str, &Figure); 8] = [
+    let needed: [(&str, &Figure); 9] = [
         ("KV block size", &engine.scheduler.kv_block_tokens),
         ("host time of a decode step", &host.decode_step_us),
         ("host time of a prefill step", &host.prefill_step_us),
@@ -189,6 +189,7 @@ fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues:
         ("API server's time for a request", &host.frontend_us),
         ("time to admit a request", &host.admission_us),
         ("time to tokenise a prompt", &host.prompt_token_us),
+        ("time to send a token", &host.stream_us),
     ];
     let missing = needed.into_iter().filter(|(_, figure)| figure.0.is_none());
     issues.extend(missing.map(|(what, figure)| {

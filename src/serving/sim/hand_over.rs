@@ -8,7 +8,7 @@ pub(super) struct Token {
     pub id: u32,
     /// End of the step that produced it, in seconds.
     pub at: f64,
-    /// When the server begins to send that step's tokens.
+    /// When the server has sent it.
     pub sent: f64,
     pub event: Event,
     /// The rank that produced it.

@@ -60,14 +60,15 @@ pub struct Policy {
     pub host: HostCache,
     /// Speculative decoding: a step yields a mean of `1 + accepted` tokens per sequence, the same for all.
     pub drafts: Drafts,
-    /// Seconds from a request's arrival until the scheduler sees it.
+    /// Seconds from when the API server takes a request until the scheduler sees it.
     pub admission_delay: f64,
-    /// Seconds the API server spends on a request before it takes the next.
+    /// Seconds from when it takes a request until it can take the next.
     pub admission_interval: f64,
     /// Requests that arrive while the API server is busy are forwarded together once it has handled all of them:
     /// its event loop only then moves on to a request's next stage. Otherwise each is forwarded immediately.
     pub admission_together: bool,
-    /// Seconds the server spends on a token before it sends the next. If tokens come faster, they wait.
+    /// Seconds the API server spends on a token before it sends the next. Those of a step, and requests that arrive meanwhile,
+    /// wait for each other.
     pub stream_interval: f64,
 }
 

@@ -90,9 +90,9 @@ impl<'a> Replica<'a> {
         if self.policy.admission_together {
             return self.submit_together(id, time);
         }
-        let taken = time.max(self.frontend_free);
+        let taken = time.max(self.frontend_free).max(self.stream.free(time));
         self.frontend_free = taken + self.policy.admission_interval;
-        let visible = taken + self.policy.admission_delay.max(self.policy.admission_interval);
+        let visible = taken + self.policy.admission_delay;
         insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
     }
 
@@ -101,11 +101,11 @@ impl<'a> Replica<'a> {
     fn submit_together(&mut self, id: u32, time: f64) {
         let (begin, count) = match self.together {
             (begin, count) if time <= begin => (begin, count + 1),
-            _ => (time.max(self.frontend_free), 1),
+            _ => (time.max(self.frontend_free).max(self.stream.free(time)), 1),
         };
-        let work = f64::from(count) * self.policy.admission_interval;
-        let visible = begin + work.max(self.policy.admission_delay);
-        self.frontend_free = begin + work;
+        let last = begin + f64::from(count - 1) * self.policy.admission_interval;
+        let visible = last + self.policy.admission_delay;
+        self.frontend_free = last + self.policy.admission_interval;
         self.together = (begin, count);
         self.unread.push_back((visible, id));
         self.unread.iter_mut().rev().take(count as usize).for_each(|one| one.0 = visible);
@@ -301,10 +301,10 @@ impl<'a> Replica<'a> {
         self.now = end;
         self.stalled = false;
         self.idle.push_back(micro);
-        let sent = self.stream.begin(end);
+        let earlier = tokens.len();
         let mut streamed = 0;
         for (index, rank) in self.ranks.iter_mut().enumerate() {
-            let token = |id, event, chunk| Token { id, at: end, sent, event, rank: index as u32, chunk };
+            let token = |id, event, chunk| Token { id, at: end, sent: end, event, rank: index as u32, chunk };
             streamed += rank.micro_batches[micro].scheduled.decoding;
             if rank.micro_batches[micro].scheduled.decoding > 0 {
                 let batch = &mut rank.micro_batches[micro];
@@ -342,6 +342,8 @@ impl<'a> Replica<'a> {
                 }
             }
         }
+        let sent = self.stream.sent(end, streamed);
+        tokens.iter_mut().skip(earlier).for_each(|token| token.sent = sent);
         self.stream.send(end, 0.0, 1, streamed);
     }
 }

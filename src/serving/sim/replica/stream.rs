@@ -2,19 +2,22 @@
 
 use crate::units::larger;
 
-/// The server's processes behind the scheduler, which send one token after another: those of a step wait for those of the
-/// steps before.
+/// The API server's event loop, which sends one token after another, those of a step after those of the steps before it, and
+/// takes new requests in between.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::serving::sim) struct Stream {
     /// Seconds a token takes.
     seconds: f64,
-    /// When everything so far has been sent.
+    /// When everything so far has been sent, and when everything but the last step's tokens had been.
     free: f64,
+    before: f64,
+    /// When the last step ends, or ended.
+    last: f64,
 }
 
 impl Stream {
     pub fn new(seconds: f64) -> Self {
-        Self { seconds, free: 0.0 }
+        Self { seconds, free: 0.0, before: 0.0, last: 0.0 }
     }
 
     /// When the tokens of a step that ends at `end` begin to be sent.
@@ -22,13 +25,26 @@ impl Stream {
         larger(self.free, end)
     }
 
+    /// When a token of a step that ends at `end` with `tokens` has been sent: on average half of the others go before it.
+    pub fn sent(&self, end: f64, tokens: u32) -> f64 {
+        self.begin(end) + self.seconds * (f64::from(tokens) + 1.0) / 2.0
+    }
+
+    /// When the tokens that exist at `time` have been sent.
+    pub fn free(&self, time: f64) -> f64 {
+        if time < self.last { self.before } else { self.free }
+    }
+
     /// Sends the tokens of `steps`, the first of which ends at `end` and each of the others `apart` later; each has `tokens`.
     pub fn send(&mut self, end: f64, apart: f64, steps: u64, tokens: u32) {
         let step = self.seconds * f64::from(tokens);
-        let others = steps.saturating_sub(1) as f64;
+        let ends = |count: u64| end + apart * (count - 1) as f64;
         // Either the queue never runs empty, or only the last step's tokens are left.
-        let queued = self.begin(end) + step * (others + 1.0);
-        self.free = larger(queued, end + apart * others + step);
+        let begin = self.begin(end);
+        let sent = |count: u64| larger(begin + step * count as f64, ends(count) + step);
+        self.before = if steps > 1 { sent(steps - 1) } else { self.free };
+        self.free = sent(steps);
+        self.last = ends(steps);
     }
 }
 
@@ -41,11 +57,13 @@ mod tests {
         for (queued, apart, tokens) in
             [(0.0, 1.0, 1), (0.0, 1.0, 4), (5.0, 1.0, 2), (3.0, 1.0, 3), (40.0, 1.0, 2)]
         {
-            let empty = Stream { seconds: 0.4, free: queued };
+            let empty = Stream { free: queued, ..Stream::new(0.4) };
             let (mut together, mut each) = (empty, empty);
             together.send(2.0, apart, 9, tokens);
             (0..9).for_each(|step| each.send(2.0 + apart * f64::from(step), 0.0, 1, tokens));
-            assert!((together.free - each.free).abs() < 1e-9, "{together:?} {each:?}");
+            for (one, other) in [(together.free, each.free), (together.before, each.before)] {
+                assert!((one - other).abs() < 1e-9, "{together:?} {each:?}");
+            }
         }
     }
 }

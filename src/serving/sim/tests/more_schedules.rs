@@ -148,8 +148,8 @@ fn requests_that_wait_for_the_event_loop_are_handed_on_together() {
     assert_eq!(first(false), [1.5, 2.5, 2.5, 2.5, 9.5]);
     let slow = |together| Policy { admission_interval: 1.0, ..policy(together) };
     let at_once = |together| firsts(&record(&slow(together), &[(4, 1); 3], &Arrivals::AtOnce).1);
-    assert_eq!(at_once(true), [4.0, 4.0, 4.0], "three seconds of work for all of them");
-    assert_eq!(at_once(false), [2.0, 3.0, 4.0]);
+    assert_eq!(at_once(true), [3.5, 3.5, 3.5], "the last is taken after two seconds");
+    assert_eq!(at_once(false), [1.5, 2.5, 3.5]);
 }
 
 #[test]

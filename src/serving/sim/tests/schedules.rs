@@ -73,16 +73,28 @@ fn the_delay_of_admission_adds_to_what_the_client_sees() {
 }
 
 #[test]
-fn tokens_wait_for_those_of_earlier_steps_to_be_sent() {
-    // Four tokens a step take 1.6 s to send, a step 1 s: each step's wait 0.6 s longer.
+fn tokens_wait_for_others_to_be_sent() {
+    // Four tokens a step take 1.6 s to send, a step 1 s: each step's wait 0.6 s longer, and on average 1.5 go first.
     let slow = Policy { stream_interval: 0.4, ..vllm(16, 4, 1 << 20) };
     let (steps, outcome) = record(&slow, &[(4, 3); 4], &Arrivals::AtOnce);
     assert_eq!(steps.len(), 3);
-    assert_eq!(firsts(&outcome), [1.0; 4]);
-    assert!(lasts(&outcome).iter().all(|last| (last - 4.2).abs() < 1e-12), "{outcome:?}");
-    // A client asks again when its last token has arrived.
+    assert_eq!(firsts(&outcome), [2.0; 4]);
+    assert!(lasts(&outcome).iter().all(|last| (last - 5.2).abs() < 1e-12), "{outcome:?}");
+    // A client asks again when its last token has arrived, and is heard when the others have been sent, at 5.8 s.
     let (_, outcome) = record(&slow, &[(4, 3); 8], &Arrivals::Closed { clients: 4 });
-    assert!(outcome.requests[4..].iter().all(|served| (served.arrival - 4.2).abs() < 1e-12));
+    let second = &outcome.requests[4..];
+    assert!(second.iter().all(|served| (served.arrival - 5.2).abs() < 1e-12));
+    assert!(second.iter().all(|served| (served.first - 7.8).abs() < 1e-12), "{second:?}");
+}
+
+#[test]
+fn requests_wait_for_the_tokens_before_them_only() {
+    let slow = Policy { stream_interval: 0.5, admission_delay: 0.5, ..vllm(16, 4, 1 << 20) };
+    // The first token is sent until 2 s, the one of the step in flight from 2.5 s. Heard at 2 s, the request takes part in the
+    // step that begins at 2.5 s, and its token is the second of that step.
+    let arrivals = Arrivals::Times(vec![0.0, 1.75]);
+    let (_, outcome) = record(&slow, &[(4, 9), (4, 1)], &arrivals);
+    assert_eq!(firsts(&outcome), [2.0, 4.25]);
 }
 
 #[test]
