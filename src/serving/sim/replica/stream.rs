@@ -8,8 +8,9 @@ use crate::units::larger;
 pub(in crate::serving::sim) struct Stream {
     /// Seconds a token takes.
     seconds: f64,
-    /// When everything so far has been sent, and when everything but the last step's tokens had been.
+    /// When everything so far has been sent.
     free: f64,
+    /// When everything before the last step's tokens has been.
     before: f64,
     /// When the last step ends, or ended.
     last: f64,
