@@ -31,6 +31,9 @@ pub struct HostTime {
     /// One token of one answer on its way from the scheduler to the client, in µs of the process that takes longest for it.
     /// The tokens of a step follow each other, and a new request waits for those before it.
     pub stream_us: Figure,
+    /// Tokens that come faster than that queue. Only of servers that were measured at this limit.
+    #[serde(default)]
+    pub stream_queues: bool,
     /// Each rank of attention DP has an API server of its own, as by `vllm serve`'s default.
     #[serde(default)]
     pub server_per_rank: bool,

@@ -9,7 +9,7 @@ use crate::units::{Dollars, Seconds, count};
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
 use super::plan::{LoadPlan, Offline, Plan, Steps};
-use super::replica::{frontend, largest_graph};
+use super::replica::{api_servers, frontend, largest_graph};
 use super::report::{Basis, Headline, PassReport, Report};
 use super::run::{Power, Run, Runner};
 use super::step::PlannedStep;
@@ -222,10 +222,10 @@ impl Finisher<'_> {
         let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
         is_busy.then(|| {
             let text = format!(
-                "{}'s API server is assumed to take {} per request, so a replica admits at most {} requests/s, however \
+                "an API server of {} is assumed to take {} per request, so a replica admits at most {} requests/s, however \
                  fast its GPUs: use more replicas. More API servers per engine than by default are not simulated",
                 setup.engine.name,
-                each.print(),
+                (each * api_servers(setup)).print(),
                 count(1.0 / each.0),
             );
             Issue::warning(Field::Engine, text)

@@ -74,6 +74,7 @@ pub fn policy(setup: &Setup, memory: &Memory) -> Policy {
         admission_delay: admission(&setup.engine.host, setup.mean_prompt()).0,
         admission_interval: frontend(setup).0,
         stream_interval: streaming(setup).0,
+        stream_queues: setup.engine.host.stream_queues,
         graph_sizes: graph_sizes(setup),
         ..Policy::new(
             setup.token_budget,
@@ -135,7 +136,7 @@ fn streaming(setup: &Setup) -> Seconds {
 }
 
 /// Several API servers of a replica are simulated as one that is as many times as fast.
-fn api_servers(setup: &Setup) -> f64 {
+pub(super) fn api_servers(setup: &Setup) -> f64 {
     if setup.engine.host.server_per_rank { f64::from(setup.parallel.dp) } else { 1.0 }
 }
 

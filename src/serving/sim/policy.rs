@@ -70,6 +70,8 @@ pub struct Policy {
     /// Seconds the API server spends on a token before it sends the next. Those of a step, and requests that arrive meanwhile,
     /// wait for each other.
     pub stream_interval: f64,
+    /// Tokens that come faster than they are sent queue; otherwise each step's are sent from its end.
+    pub stream_queues: bool,
 }
 
 /// TensorRT-LLM's batch waiting: while sequences decode, prompts wait until a step would have `tokens` (prompts and
@@ -145,6 +147,7 @@ impl Policy {
             admission_interval: 0.0,
             admission_together: false,
             stream_interval: 0.0,
+            stream_queues: false,
         }
     }
 

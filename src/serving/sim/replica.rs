@@ -1,5 +1,6 @@
 //! One replica: reads requests, schedules steps, and emits tokens.
 
+mod intake;
 mod shortcut;
 mod stream;
 mod waiting;
@@ -9,7 +10,6 @@ use std::collections::VecDeque;
 use super::hand_over::{Event, Token};
 use super::outcome::Counts;
 use super::policy::{Policy, padded};
-use super::queue::insert;
 use super::rank::Rank;
 use super::request::RequestState;
 use super::scheduled::Scheduled;
@@ -72,7 +72,7 @@ impl<'a> Replica<'a> {
             receive_count: 0,
             frontend_free: 0.0,
             together: (f64::NEG_INFINITY, 0),
-            stream: Stream::new(policy.stream_interval),
+            stream: Stream::new(policy.stream_interval, policy.stream_queues),
             pace: f64::INFINITY,
             graph: (0, 0),
             held: 0,
@@ -83,32 +83,6 @@ impl<'a> Replica<'a> {
             joules: 0.0,
             gaps: Gaps::default(),
         }
-    }
-
-    /// `id` arrives at `time`. The API server handles requests in sequence.
-    pub fn submit(&mut self, id: u32, time: f64) {
-        if self.policy.admission_together {
-            return self.submit_together(id, time);
-        }
-        let taken = time.max(self.frontend_free).max(self.stream.free(time));
-        self.frontend_free = taken + self.policy.admission_interval;
-        let visible = taken + self.policy.admission_delay;
-        insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
-    }
-
-    /// The same if requests that arrived before it starts are forwarded together; arrivals ascend, so no one has
-    /// seen the ones this delays.
-    fn submit_together(&mut self, id: u32, time: f64) {
-        let (begin, count) = match self.together {
-            (begin, count) if time <= begin => (begin, count + 1),
-            _ => (time.max(self.frontend_free).max(self.stream.free(time)), 1),
-        };
-        let last = begin + f64::from(count - 1) * self.policy.admission_interval;
-        let visible = last + self.policy.admission_delay;
-        self.frontend_free = last + self.policy.admission_interval;
-        self.together = (begin, count);
-        self.unread.push_back((visible, id));
-        self.unread.iter_mut().rev().take(count as usize).for_each(|one| one.0 = visible);
     }
 
     /// Unfinished requests here.

@@ -52,6 +52,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         admission_together: pick(0, 1) == 1,
         // Times between tokens leave that queue out.
         stream_interval: 0.0,
+        stream_queues: false,
     };
     let count = pick(1, 60) as usize;
     let requests = (0..count).map(|_| Request::new(pick(1, 38), pick(1, 35))).collect();

@@ -75,7 +75,7 @@ fn the_delay_of_admission_adds_to_what_the_client_sees() {
 #[test]
 fn tokens_wait_for_others_to_be_sent() {
     // Four tokens a step take 1.6 s to send, a step 1 s: each step's wait 0.6 s longer, and on average 1.5 go first.
-    let slow = Policy { stream_interval: 0.4, ..vllm(16, 4, 1 << 20) };
+    let slow = Policy { stream_interval: 0.4, stream_queues: true, ..vllm(16, 4, 1 << 20) };
     let (steps, outcome) = record(&slow, &[(4, 3); 4], &Arrivals::AtOnce);
     assert_eq!(steps.len(), 3);
     assert_eq!(firsts(&outcome), [2.0; 4]);
@@ -85,6 +85,10 @@ fn tokens_wait_for_others_to_be_sent() {
     let second = &outcome.requests[4..];
     assert!(second.iter().all(|served| (served.arrival - 5.2).abs() < 1e-12));
     assert!(second.iter().all(|served| (served.first - 7.8).abs() < 1e-12), "{second:?}");
+    // Without a limit, each step's tokens are sent from its end.
+    let unlimited = Policy { stream_queues: false, ..slow };
+    let (_, outcome) = record(&unlimited, &[(4, 3); 4], &Arrivals::AtOnce);
+    assert_eq!((firsts(&outcome), lasts(&outcome)), (vec![2.0; 4], vec![4.0; 4]));
 }
 
 #[test]

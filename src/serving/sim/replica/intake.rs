@@ -1,0 +1,37 @@
+//! How an API server takes in requests.
+
+use super::Replica;
+use crate::serving::sim::queue::insert;
+
+impl Replica<'_> {
+    /// `id` arrives at `time`. The API server handles requests in sequence.
+    pub fn submit(&mut self, id: u32, time: f64) {
+        if self.policy.admission_together {
+            return self.submit_together(id, time);
+        }
+        let taken = self.heard(time);
+        self.frontend_free = taken + self.policy.admission_interval;
+        let visible = taken + self.policy.admission_delay;
+        insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
+    }
+
+    /// The same if requests that arrived before it starts are forwarded together; arrivals ascend, so no one has
+    /// seen the ones this delays.
+    fn submit_together(&mut self, id: u32, time: f64) {
+        let (begin, count) = match self.together {
+            (begin, count) if time <= begin => (begin, count + 1),
+            _ => (self.heard(time), 1),
+        };
+        let last = begin + f64::from(count - 1) * self.policy.admission_interval;
+        let visible = last + self.policy.admission_delay;
+        self.frontend_free = last + self.policy.admission_interval;
+        self.together = (begin, count);
+        self.unread.push_back((visible, id));
+        self.unread.iter_mut().rev().take(count as usize).for_each(|one| one.0 = visible);
+    }
+
+    /// When the API server takes a request that arrives at `time`.
+    fn heard(&self, time: f64) -> f64 {
+        time.max(self.frontend_free).max(self.stream.free(time))
+    }
+}
