@@ -200,7 +200,7 @@ fn what_the_commands_imply_is_compared_too() {
             panic!("two")
         };
         for (run, key, more) in [
-            (&mut *first, "launch", " --data-parallel-size 4 --enforce-eager"),
+            (&mut *first, "launch", " --data-parallel-size 4 --enable-lora"),
             (&mut *second, "benchmark", " --random-range-ratio 0.8 --random-prefix-len 1024"),
         ] {
             run[key] = json!(run[key].as_str().expect("a command").to_owned() + more);

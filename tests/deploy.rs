@@ -15,7 +15,7 @@ fn setup(link: &str) -> Setup {
     asked.setup.unwrap_or_else(|| panic!("{link}: {:?}", asked.issues))
 }
 
-const LINKS: [&str; 8] = [
+const LINKS: [&str; 10] = [
     "v=1&m=llama-3.3-70b-instruct&g=h100-sxm&tp=4&n=12&w=fp8&kv=fp8&r=20&st=1000&sp=30&so=0.99",
     "v=1&m=deepseek-r1&g=b200&dp=8&ep=8&kv=fp8&c=64",
     "v=1&m=deepseek-r1&g=b200&tp=8&ep=8&c=64",
@@ -24,6 +24,8 @@ const LINKS: [&str; 8] = [
     "v=1&m=qwen3-8b&g=l40s&isl=2000&osl=100&rc=2&pc=0.5",
     "v=1&m=qwen3-32b&g=b200&w=nvfp4&bn=100",
     "v=1&m=qwen3-32b&g=b200&sd=3&sa=1.5&r=2",
+    "v=1&m=qwen3-8b&cg=64",
+    "v=1&m=qwen3-8b&cg=0",
 ];
 
 #[test]

@@ -187,9 +187,6 @@ pub struct Engine {
     /// Tokens of the largest step with prompts that replays a CUDA graph, if a run was not started with the default.
     #[serde(skip)]
     pub graph_tokens: Option<u32>,
-    /// The same of decode steps, as in [`Scheduler::decode_graphs`].
-    #[serde(skip)]
-    pub graph_batch: Option<u32>,
     /// Server time spent on the template of each chat request, by version.
     #[serde(default)]
     pub chat_templates: Vec<ChatTemplate>,

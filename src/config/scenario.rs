@@ -36,6 +36,8 @@ pub struct Overrides {
     pub max_seqs: Option<u32>,
     /// Fraction of memory the engine uses, 0..1.
     pub memory_share: Option<f64>,
+    /// The largest decode step with a CUDA graph, as in [`DecodeGraphs`](super::DecodeGraphs); 0 for none.
+    pub largest_graph: Option<u32>,
     /// Fraction of the boost clock sustained under load, 0..1.
     pub sustained: Option<f64>,
     /// Power cap per GPU in watts, below its limit.
@@ -121,7 +123,8 @@ impl Scenario {
     pub fn run_by(&mut self, engine: &str) {
         engine.clone_into(&mut self.engine);
         let overrides = &mut self.overrides;
-        (overrides.token_budget, overrides.max_seqs, overrides.memory_share) = (None, None, None);
+        (overrides.token_budget, overrides.max_seqs) = (None, None);
+        (overrides.memory_share, overrides.largest_graph) = (None, None);
     }
 
     /// A typical workload: the tokens of its prompts and outputs, the share of prompts in the prefix cache, and the

@@ -31,6 +31,8 @@ pub struct Setup {
     pub token_budget: u32,
     pub max_seqs: u32,
     pub memory_share: f64,
+    /// The largest decode step with a CUDA graph, in sequences (vLLM: tokens, drafted ones too); 0 if there is none.
+    pub largest_graph: u32,
     /// Fraction of the boost clock sustained under load.
     pub sustained: f64,
     /// Power cap per GPU in watts if below its limit; `sustained` is the clock it leaves.
@@ -58,6 +60,12 @@ impl Setup {
             (workload.osl, workload.log_spread[1]) = (1, 0.0);
             workload.histogram.iter_mut().for_each(|bin| bin.output = 1);
         })
+    }
+
+    /// The largest decode step with a CUDA graph, if not the engine's default.
+    pub fn graph_not_by_default(&self) -> Option<u32> {
+        let default = self.engine.scheduler.decode_graph(&self.gpu, self.parallel.gpus_per_stage());
+        Some(self.largest_graph).filter(|_| default.is_some_and(|default| default != self.largest_graph))
     }
 
     /// The same under a changed workload.

@@ -204,13 +204,13 @@ impl Finisher<'_> {
         let decoding = decoding(run) / f64::from(setup.parallel.batches());
         (largest > 0 && decoding > f64::from(largest)).then(|| {
             let text = format!(
-                "{} sequences decode at once, and {} captures CUDA graphs of at most {} by default: larger steps are launched \
+                "{} sequences decode at once, and {} captures CUDA graphs of at most {}: larger steps are launched \
                  kernel by kernel",
                 count(decoding.round()),
                 setup.engine.name,
                 count(f64::from(largest)),
             );
-            Issue::note(Field::MaxSeqs, text)
+            Issue::note(Field::LargestGraph, text)
         })
     }
 

@@ -29,7 +29,10 @@ pub fn memory(setup: &Setup, demand: &Demand) -> Result<Memory, MissingFigure> {
     let context = if budget.holds_context { physics().context } else { Bytes::ZERO };
     let before = context + Bytes(communication * GIB);
     let libraries = budget.need(&budget.libraries_gib, "memory of libraries", engine)?;
-    let graphs = budget.need(&budget.graphs_gib, "memory of CUDA graphs", engine)?;
+    let graphs = match setup.largest_graph {
+        0 => 0.0,
+        _ => budget.need(&budget.graphs_gib, "memory of CUDA graphs", engine)?,
+    };
     let reserve = before + Bytes((libraries + graphs) * GIB);
     let weights = weights(setup);
     let logit_bytes = budget.need(&budget.logit_bytes, "memory of sampling", engine)?;

@@ -18,20 +18,14 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
         return u64::from(tokens);
     }
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks => u64::from(most_graphed(setup)).min(2 * u64::from(setup.max_seqs)),
-        Batching::PrefillFirst if captures_prompts(setup) => {
+        Batching::MixedChunks => u64::from(setup.largest_graph).min(2 * u64::from(setup.max_seqs)),
+        Batching::PrefillFirst if setup.largest_graph > 0 && captures_prompts(setup) => {
             let latent = setup.model.attentions().any(|of| matches!(of, Attention::Mla(_)));
             let most = if latent { constants().latent_tokens } else { f64::INFINITY };
             (most as u64).min(u64::from(setup.token_budget))
         }
         Batching::PrefillFirst | Batching::InFlight => 0,
     }
-}
-
-/// The largest CUDA graph that the engine captures by default.
-fn most_graphed(setup: &Setup) -> u32 {
-    let gpus = setup.parallel.tp * setup.parallel.dp;
-    setup.engine.scheduler.decode_graph(&setup.gpu, gpus).unwrap_or(u32::MAX)
 }
 
 /// Whether SGLang's graphs of steps with prompts support the model.
@@ -118,10 +112,9 @@ pub fn largest_graph(setup: &Setup) -> u32 {
     if setup.engine.support(&setup.model) == Support::TextEagerly {
         return 0;
     }
-    let most = setup.engine.graph_batch.unwrap_or_else(|| most_graphed(setup));
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks => most / setup.tokens_verified().max(1),
-        Batching::PrefillFirst | Batching::InFlight => most,
+        Batching::MixedChunks => setup.largest_graph / setup.tokens_verified().max(1),
+        Batching::PrefillFirst | Batching::InFlight => setup.largest_graph,
     }
 }
 
@@ -220,6 +213,7 @@ mod tests {
         assert_eq!(largest("m=qwen3-8b&e=sglang&tp=4&c=1"), Some(512));
         assert_eq!(largest("m=qwen3-8b&e=sglang&g=l40s&c=1"), Some(32));
         assert_eq!(largest("m=qwen3-8b&e=trtllm&c=1"), Some(128));
+        assert_eq!(["cg=64", "cg=0"].map(|own| largest(&format!("m=qwen3-8b&{own}"))), [Some(64), None]);
     }
 
     #[test]
@@ -239,5 +233,6 @@ mod tests {
         assert_eq!(most("v=1&m=qwen3-32b&tp=4&e=sglang"), 8192, "the chunk size");
         assert_eq!(most("v=1&m=deepseek-r1&g=b200&tp=8&e=sglang"), 2048, "latent attention");
         assert_eq!(most("v=1&m=deepseek-r1&g=b200&dp=8&tp=1&e=sglang"), 0, "attention data parallelism");
+        assert_eq!(["", "&e=sglang"].map(|of| most(&format!("m=qwen3-32b&tp=4&cg=0{of}"))), [0, 0], "eager");
     }
 }

@@ -31,6 +31,18 @@ pub fn of(own: &Case) -> Vec<Case> {
             scenario.overrides.max_seqs = Some(sequences);
         });
     }
+    match base.overrides.largest_graph {
+        Some(0) => {
+            add("CUDA graphs as by default".into(), &|scenario| scenario.overrides.largest_graph = None)
+        }
+        _ if is_about(Field::LargestGraph) => {
+            let all = setup.max_seqs.saturating_mul(setup.tokens_verified());
+            add(format!("CUDA graphs up to {}", count(f64::from(all))), &|scenario| {
+                scenario.overrides.largest_graph = Some(all);
+            });
+        }
+        _ => {}
+    }
     if is_about(Field::HostCache) {
         let session = report.memory.kv_per_token * setup.longest_sequence();
         let gib = (session.max(report.memory.kv_room).0 / GIB).floor() + 1.0;

@@ -221,6 +221,8 @@ export type Config = {
   max_seqs?: number;
   /** Fraction of GPU memory the engine may use. */
   memory_share?: number;
+  /** Sequences of the largest decode step that replays a CUDA graph, on each rank of attention DP (vLLM: tokens, with drafted ones). Larger steps are launched kernel by kernel; with 0, all are. Empty: the engine's default. */
+  largest_graph?: number;
   /** Fraction of the boost clock the GPU sustains under load. */
   sustained?: number;
   /** Power cap per GPU in watts. Below the GPU's own limit, compute-bound kernels slow down; at low caps, memory-bound ones too. */
@@ -384,7 +386,7 @@ export type Ffn = {
 };
 
 /** An input of the page, a key of a link, a field of the JSON form: one name for all three. */
-export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "images" | "image_tokens" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "host_cache" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
+export type Field = "link" | "version" | "model" | "layers" | "hidden" | "heads" | "kv_heads" | "head_dim" | "window" | "latent" | "mlp" | "experts" | "active_experts" | "expert_width" | "shared_width" | "vocab" | "gpu" | "gpus" | "tp" | "pp" | "dp" | "ep" | "engine" | "weights" | "kv" | "isl" | "osl" | "spread" | "log_spread" | "shape" | "histogram" | "cached_share" | "drafted" | "accepted" | "images" | "image_tokens" | "load" | "concurrency" | "rate" | "constant_rate" | "burstiness" | "burst" | "offline" | "batch" | "sessions" | "session_rate" | "max_in_flight" | "turns" | "message" | "think_time" | "history_cached" | "host_cache" | "ramp" | "stagger" | "requests" | "slo_ttft" | "slo_tpot" | "slo_e2e" | "slo_percentile" | "slo_share" | "token_budget" | "max_seqs" | "memory_share" | "largest_graph" | "sustained" | "power_cap" | "power_overhead" | "price" | "prefill_price" | "sms" | "clock_mhz" | "bf16_tflops" | "fp8_tflops" | "fp4_tflops" | "int8_tflops" | "memory_gib" | "bandwidth" | "l2_mib" | "l2_bandwidth" | "link_rate" | "network_rate" | "power_limit" | "prefill_workers" | "prefill_gpu" | "prefill_tp" | "prefill_pp" | "prefill_dp" | "prefill_ep" | "prefill_budget" | "send_rate" | "send_time" | "data" | "trace" | "vary" | "owned" | "budget_gpus" | "budget_dollars" | "prices" | "most" | "day" | "plans" | "measured" | "compared" | "runs";
 
 /** Work, in floating-point operations (a multiply-add is two). */
 export type Flops = number;

@@ -49,6 +49,7 @@ export const KEYS = {
   token_budget: "tb",
   max_seqs: "ms",
   memory_share: "mem",
+  largest_graph: "cg",
   sustained: "clk",
   power_cap: "cap",
   power_overhead: "pue",

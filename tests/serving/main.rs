@@ -240,6 +240,20 @@ fn a_plan_answered_with_other_rows_is_refused() {
     assert_eq!(finish(&plan, &Efficiencies::Learned(Learned::default())), None);
 }
 
+/// Without CUDA graphs, or above the largest one, the host launches every kernel of a decode step.
+#[test]
+fn steps_without_a_cuda_graph_take_longer() {
+    for engine in ENGINES {
+        let tpot = |largest: Option<u32>| {
+            let mut scenario = scenario("qwen3-30b-a3b", "h200-sxm", engine, 128, 256, Load::Concurrency(16));
+            scenario.overrides.largest_graph = largest;
+            report(&scenario, -0.3).headline.unwrap().tpot.unwrap().0
+        };
+        let [all, eight, none] = [None, Some(8), Some(0)].map(tpot);
+        assert!(none > 1.5 * all && eight > 1.5 * all && eight <= none, "{engine}: {all}, {eight}, {none} s");
+    }
+}
+
 /// Thirteen sequences replay the graph of sixteen: in a run, in a static batch, and in the step that is broken down.
 #[test]
 fn decode_steps_are_padded_alike_wherever_they_are_shown() {

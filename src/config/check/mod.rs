@@ -87,7 +87,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
     model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
-    let settings = settings::settings(&scenario.overrides, (engine, parallel.dp), gpu, issues);
+    let settings = settings::settings(&scenario.overrides, (engine, &parallel), gpu, issues);
     let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
     let engine = &engine.running(model);
     let published = model.formats(weights);
@@ -114,6 +114,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         token_budget: settings.token_budget,
         max_seqs: settings.max_seqs,
         memory_share: settings.memory_share,
+        largest_graph: settings.largest_graph,
         sustained: settings.sustained,
         power_cap: settings.power_cap,
         power_overhead: scenario.overrides.power_overhead.unwrap_or(1.0),

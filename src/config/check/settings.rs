@@ -1,7 +1,9 @@
 //! Engine and hardware settings: the given value, or the catalog's.
 
 use crate::config::inputs::Range;
-use crate::config::{Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides};
+use crate::config::{
+    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism,
+};
 use crate::units::{Bytes, count, decimal};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,21 +11,21 @@ pub struct Settings {
     pub token_budget: u32,
     pub max_seqs: u32,
     pub memory_share: f64,
+    pub largest_graph: u32,
     pub sustained: f64,
     /// Set if below the GPU's limit.
     pub power_cap: Option<f64>,
     pub price: Option<f64>,
 }
 
-/// `ranks`: of attention DP.
 pub fn settings(
     given: &Overrides,
-    (engine, ranks): (&Engine, u32),
+    (engine, parallel): (&Engine, &Parallelism),
     gpu: &Gpu,
     issues: &mut Vec<Issue>,
 ) -> Option<Settings> {
     let scheduler = &engine.scheduler;
-    let (budget, sequences) = scheduler.limits_on(gpu, ranks);
+    let (budget, sequences) = scheduler.limits_on(gpu, parallel.dp);
     let mut pick = |field: Field, given: Option<f64>, figure: &Figure| {
         let Some(value) = given.or(figure.0) else {
             let text =
@@ -37,6 +39,7 @@ pub fn settings(
     let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), &sequences);
     let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
     issues.extend(memory_share.and_then(|share| shared_memory(share, scheduler.memory_share_of, gpu)));
+    issues.extend(given.largest_graph.and_then(|largest| eager(largest, engine)));
     let sustained = sustained(given.sustained, gpu, issues);
     let capped = power_cap(given.power_cap, sustained, gpu, issues);
     let price = given.price.or(gpu.dollars_per_hour.0);
@@ -46,9 +49,25 @@ pub fn settings(
     let (token_budget, max_seqs) = (token_budget? as u32, max_seqs? as u32);
     let max_seqs = sequences_in_budget(given, token_budget, max_seqs, scheduler.batching, issues)?;
     let (power_cap, sustained) = capped?;
-    let settings =
-        Settings { token_budget, max_seqs, memory_share: memory_share?, sustained, power_cap, price };
+    // Contributed engines may have no rule: all their steps replay graphs.
+    let by_default = || scheduler.decode_graph(gpu, parallel.gpus_per_stage()).unwrap_or(u32::MAX);
+    let settings = Settings {
+        token_budget,
+        max_seqs,
+        memory_share: memory_share?,
+        largest_graph: given.largest_graph.unwrap_or_else(by_default),
+        sustained,
+        power_cap,
+        price,
+    };
     price_is_in_range.then_some(settings)
+}
+
+/// What is not counted without CUDA graphs.
+fn eager(largest: u32, engine: &Engine) -> Option<Issue> {
+    let text = "vLLM's eager mode also turns off compilation, which fuses small kernels: their separate launches are not \
+        counted, so steps may take longer";
+    (largest == 0 && engine.id == "vllm").then(|| Issue::note(Field::LargestGraph, text))
 }
 
 /// A caveat for memory shared with the host: vLLM starts only if the share of all memory that it takes is free.

@@ -67,7 +67,13 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
         replicas: 1,
         prefill: Prefill::default(),
         weights: None,
-        overrides: Overrides { token_budget: None, max_seqs: None, memory_share: None, ..onto.overrides },
+        overrides: Overrides {
+            token_budget: None,
+            max_seqs: None,
+            memory_share: None,
+            largest_graph: None,
+            ..onto.overrides
+        },
         ..onto
     };
     let mut others = others.into_iter();
@@ -159,6 +165,9 @@ impl OtherSettings {
                 Some(share) => scenario.overrides.memory_share = Some(share),
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
+            Setting::LargestGraph => scenario.overrides.largest_graph = self.whole(Field::LargestGraph, flag),
+            Setting::Eager if flag.on() => scenario.overrides.largest_graph = Some(0),
+            Setting::Eager => {}
             Setting::KvFormat => self.kv(flag),
             Setting::Drafted => self.drafted = self.whole(Field::Drafted, flag),
             Setting::Drafting => match drafted_in(flag) {
@@ -195,6 +204,7 @@ impl OtherSettings {
             ("decoding_type" | "speculative_model", _) => {}
             ("max_draft_len", Some(_)) => self.drafted = self.whole(Field::Drafted, option),
             ("enable_block_reuse", _) | (_, None) => {}
+            ("cuda_graph_config", Some("null" | "~")) => scenario.overrides.largest_graph = Some(0),
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
                 self.host = option.number().map(|bytes| bytes / GIB);
             }

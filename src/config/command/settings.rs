@@ -19,6 +19,10 @@ pub enum Setting {
     TokenBudget,
     MaxSeqs,
     MemoryShare,
+    /// The largest decode step with a CUDA graph.
+    LargestGraph,
+    /// The switch without which steps replay CUDA graphs.
+    Eager,
     KvFormat,
     /// Tokens of the longest request served.
     Longest,
@@ -58,6 +62,17 @@ const NAMES: &[(Setting, &[&str])] = &[
             "free_gpu_memory_fraction",
         ],
     ),
+    (
+        Setting::LargestGraph,
+        &[
+            "max_cudagraph_capture_size",
+            "compilation_config.max_cudagraph_capture_size",
+            "cc.max_cudagraph_capture_size",
+            "cuda_graph_max_bs",
+            "cuda_graph_config.max_batch_size",
+        ],
+    ),
+    (Setting::Eager, &["enforce_eager", "disable_cuda_graph"]),
     (Setting::KvFormat, &["kv_cache_dtype"]),
     (Setting::Longest, &["max_model_len", "context_length", "max_seq_len"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
@@ -106,7 +121,7 @@ pub fn setting(name: &str) -> Option<Setting> {
 }
 
 /// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-pub(super) const IDLE: [&str; 31] = [
+pub(super) const IDLE: [&str; 32] = [
     "tokenizer",
     "tokenizer_path",
     "tokenizer_mode",
@@ -138,14 +153,14 @@ pub(super) const IDLE: [&str; 31] = [
     "distributed_executor_backend",
     "backend",
     "print_iter_log",
+    // As is counted.
+    "cuda_graph_config.enable_padding",
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 21] = [
+pub(super) const HEAVY: [&str; 19] = [
     "extra_llm_api_options",
     "speculative_eagle_topk",
-    "enforce_eager",
-    "disable_cuda_graph",
     "cpu_offload_gb",
     "num_gpu_blocks_override",
     "enable_chunked_prefill",

@@ -166,13 +166,29 @@ fn a_script_has_its_values() {
 }
 
 #[test]
+fn graphs_are_limited_or_switched_off_in_every_engine() {
+    for (command, graph) in [
+        ("vllm serve Qwen/Qwen3-8B --enforce-eager", "&cg=0"),
+        ("vllm serve Qwen/Qwen3-8B --max-cudagraph-capture-size 64", "&cg=64"),
+        ("sglang serve --model-path Qwen/Qwen3-8B --disable-cuda-graph", "&e=sglang&cg=0"),
+        ("sglang serve --model-path Qwen/Qwen3-8B --cuda-graph-max-bs 64", "&e=sglang&cg=64"),
+        (
+            "printf 'cuda_graph_config: null\\n' > o.yaml\ntrtllm-serve Qwen/Qwen3-8B --extra_llm_api_options o.yaml",
+            "&e=trtllm&cg=0",
+        ),
+    ] {
+        assert_eq!(link_of(command), format!("v=1&m=qwen3-8b{graph}"), "{command}");
+    }
+}
+
+#[test]
 fn unrecognised_options_are_listed() {
     let issues = |text: &str| read_link(text).map(|(_, issues)| issues).unwrap_or_default();
     assert_eq!(
-        issues("VLLM_USE_V1=1 vllm serve Qwen/Qwen3-8B --enforce-eager --cpu-offload-gb 4 stray"),
+        issues("VLLM_USE_V1=1 vllm serve Qwen/Qwen3-8B --enable-lora --cpu-offload-gb 4 stray"),
         [
             "not recognised and ignored: `stray`, `VLLM_USE_V1=1`",
-            "ignored, although it would change the results considerably: `--enforce-eager`, `--cpu-offload-gb 4`"
+            "ignored, although it would change the results considerably: `--enable-lora`, `--cpu-offload-gb 4`"
         ]
     );
     let one = |text: &str| issues(text).concat();
@@ -271,9 +287,8 @@ fn options_written_in_other_forms_are_read() {
                   moe_config:\n  backend: TRTLLM\ndtype: bfloat16\nmax_batch_size: 512\n";
     let text = text.replace("--tp_size 8", "--tp_size 8 --max_batch_size 64").replace(file, nested);
     let (link, issues) = read_link(&text).expect("a command");
-    assert_eq!(link, "v=1&m=deepseek-r1&tp=8&e=trtllm&ms=512&mem=0.8");
-    let listed = "`--cuda-graph-config.max-batch-size 128`, `--moe-config.backend TRTLLM`";
-    assert_eq!(issues, [format!("not recognised and ignored: {listed}")]);
+    assert_eq!(link, "v=1&m=deepseek-r1&tp=8&e=trtllm&ms=512&mem=0.8&cg=128");
+    assert_eq!(issues, ["not recognised and ignored: `--moe-config.backend TRTLLM`"]);
     let text = "printf 'kv_cache_config:\\n  enable_block_reuse: true\\n  dtype: fp8\\nenable_attention_dp: true\\n' > options.yaml\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --ep_size 8 --extra_llm_api_options options.yaml";
     let (scenario, _) = read(text, &Scenario::default()).unwrap();
     let scenario = scenario.unwrap();

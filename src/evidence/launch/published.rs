@@ -141,6 +141,8 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
             return launch.chunked = false;
         }
         (Some(Setting::MaxSeqs), Some(seqs)) => return launch.max_seqs = Some(seqs),
+        (Some(Setting::LargestGraph), Some(most)) => return launch.graph_batch = Some(most),
+        (Some(Setting::Eager), _) if flag.on() => return launch.graph_batch = Some(0),
         (Some(Setting::MemoryShare), _) => {
             return launch.memory_share = flag.number().or(launch.memory_share);
         }
@@ -154,7 +156,6 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
         (Some(_), _) => return,
     }
     match (flag.name.as_str(), whole) {
-        ("max_cudagraph_capture_size" | "cuda_graph_max_bs", Some(most)) => launch.graph_batch = Some(most),
         ("max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
         ("block_size" | "page_size", Some(tokens)) => launch.kv_block_tokens = Some(tokens),
         ("enable_prefix_caching", _) => launch.prefix_cache = flag.on(),

@@ -38,6 +38,8 @@ pub struct StartCase {
     pub hybrid_kv: bool,
     pub failed_start: bool,
     #[serde(default)]
+    pub enforce_eager: bool,
+    #[serde(default)]
     pub note: String,
 }
 

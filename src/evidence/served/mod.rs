@@ -184,7 +184,6 @@ fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) ->
         }
     }
     setup.engine.graph_tokens = launch.graph_tokens(case);
-    setup.engine.graph_batch = launch.graph_batch;
     setup.state_bytes = launch.state_bytes.unwrap_or(setup.state_bytes);
     let eager = &mut setup.engine.host.eager_launch_us;
     eager.0 = eager.0.map(|us| us * launch.launch_times.unwrap_or(1.0));

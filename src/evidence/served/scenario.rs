@@ -2,7 +2,7 @@
 
 use super::lengths;
 use super::sent::SentRequests;
-use crate::config::{Lengths, Load, ModelChoice, Overrides, Parallelism, Scenario, Workload};
+use crate::config::{Lengths, Load, ModelChoice, Overrides, Parallelism, Scenario, Workload, catalog};
 use crate::evidence::cases::{LoadKind, ServedCase, model};
 use crate::evidence::launch::{LaunchLayout, LaunchSettings};
 use crate::serving::run::{longest, means};
@@ -15,10 +15,11 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         None => (case.isl, case.osl),
         Some(_) => longest(&sent.requests),
     };
+    let parallel = Parallelism { tp, pp: case.pp, dp: attention_dp, ep };
     Ok(Scenario {
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
-        parallel: Parallelism { tp, pp: case.pp, dp: attention_dp, ep },
+        parallel,
         weights: Some(weights),
         kv: launch.kv(weights),
         workload: Workload {
@@ -36,11 +37,18 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
             // If no limit is set, the run is limited by its clients.
             max_seqs: launch.max_seqs,
             memory_share: launch.memory_share,
+            largest_graph: launch.graph_batch.filter(|&most| default_graph(case, parallel) != Some(most)),
             ..Overrides::default()
         },
         model: ModelChoice::Catalog(resolved.model.id.clone()),
         ..Scenario::default()
     })
+}
+
+/// The largest CUDA graph that the engine captures unless told otherwise.
+fn default_graph(case: &ServedCase, parallel: Parallelism) -> Option<u32> {
+    let (engine, gpu) = (catalog().engine(&case.engine)?, catalog().gpu(&case.gpu)?);
+    engine.scheduler.decode_graph(gpu, parallel.gpus_per_stage())
 }
 
 /// The same with the lengths that its client drew: uniformly between two shares of the requested ones, or their means.

@@ -165,6 +165,8 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
         .flag("--max-num-batched-tokens", setup.token_budget)
         .flag("--max-num-seqs", setup.max_seqs)
         .flag("--gpu-memory-utilization", decimal(setup.memory_share))
+        .given("--max-cudagraph-capture-size", setup.graph_not_by_default().filter(|&most| most > 0))
+        .only_if(setup.largest_graph == 0, "--enforce-eager", "")
         .flag(
             if setup.keeps_prefixes() { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" },
             "",
@@ -192,6 +194,8 @@ fn sglang(command: &str, setup: &Setup) -> Shell {
         .flag("--chunked-prefill-size", setup.token_budget.saturating_mul(setup.parallel.dp))
         .flag("--max-running-requests", setup.max_seqs.saturating_mul(setup.parallel.dp))
         .flag("--mem-fraction-static", decimal(setup.memory_share))
+        .given("--cuda-graph-max-bs", setup.graph_not_by_default().filter(|&most| most > 0))
+        .only_if(setup.largest_graph == 0, "--disable-cuda-graph", "")
         .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
         .only_if(host > 0.0, "--enable-hierarchical-cache", "")
         // Of each GPU, in GB.
@@ -231,6 +235,13 @@ fn trtllm(&Program { before, after, options: [tp, pp, ep, share] }: &Program, se
     }
     if setup.parallel.dp > 1 {
         options += "enable_attention_dp: true\\n";
+    }
+    match setup.graph_not_by_default() {
+        None => {}
+        Some(0) => options += "cuda_graph_config: null\\n",
+        Some(most) => {
+            options += &format!("cuda_graph_config:\\n  enable_padding: true\\n  max_batch_size: {most}\\n")
+        }
     }
     let drafted = setup.workload.drafts.drafted;
     if drafts_itself(setup) {

@@ -44,7 +44,7 @@ fn every_engine_gets_the_settings_of_the_form() {
         scenario.gpu = "b200".into();
         (scenario.parallel.tp, scenario.parallel.dp, scenario.parallel.ep) = (1, 8, 8);
         scenario.kv = Dtype::Fp8;
-        scenario.overrides.max_seqs = Some(77);
+        (scenario.overrides.max_seqs, scenario.overrides.largest_graph) = (Some(77), Some(64));
     };
     let vllm = commands(common).launch;
     let sglang = commands(|scenario| {
@@ -64,6 +64,7 @@ fn every_engine_gets_the_settings_of_the_form() {
                 "--enable-expert-parallel",
                 "--kv-cache-dtype fp8",
                 "--max-num-seqs 77",
+                "--max-cudagraph-capture-size 64",
             ],
         ),
         (
@@ -74,11 +75,19 @@ fn every_engine_gets_the_settings_of_the_form() {
                 "--ep-size 8",
                 "--kv-cache-dtype fp8_e4m3",
                 "--max-running-requests 616",
+                "--cuda-graph-max-bs 64",
             ],
         ),
         (
             &trtllm.launch,
-            ["--tp_size 8", "enable_attention_dp: true", "--ep_size 8", "dtype: fp8", "--max_batch_size 77"],
+            [
+                "--tp_size 8",
+                "enable_attention_dp: true",
+                "--ep_size 8",
+                "dtype: fp8",
+                "--max_batch_size 77",
+                "max_batch_size: 64",
+            ],
         ),
     ] {
         for flag in flags {
