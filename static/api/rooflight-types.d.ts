@@ -221,7 +221,7 @@ export type Config = {
   max_seqs?: number;
   /** Fraction of GPU memory the engine may use. */
   memory_share?: number;
-  /** Sequences of the largest decode step that replays a CUDA graph, on each rank of attention DP (vLLM: tokens, with drafted ones). Larger steps are launched kernel by kernel; with 0, all are. Empty: the engine's default. */
+  /** Largest decode step that replays a CUDA graph, on each rank of attention DP, in sequences (vLLM: tokens, drafted ones too). Larger ones are launched kernel by kernel; with 0, all are. */
   largest_graph?: number;
   /** Fraction of the boost clock the GPU sustains under load. */
   sustained?: number;

@@ -90,6 +90,7 @@ pub fn decode_policy(setup: &Setup, memory: &Memory) -> Policy {
         history_cached: 0.0,
         host: HostCache::default(),
         admission_delay: 0.0,
+        admission_per_token: 0.0,
         admission_interval: 0.0,
         stream_interval: 0.0,
         batch_wait: None,

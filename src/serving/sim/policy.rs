@@ -62,6 +62,8 @@ pub struct Policy {
     pub drafts: Drafts,
     /// Seconds from when the API server takes a request until the scheduler sees it.
     pub admission_delay: f64,
+    /// The same for each token of its prompt, in addition.
+    pub admission_per_token: f64,
     /// Seconds from when it takes a request until it can take the next.
     pub admission_interval: f64,
     /// Requests that arrive while the API server is busy are forwarded together once it has handled all of them:
@@ -144,6 +146,7 @@ impl Policy {
             host: HostCache::default(),
             drafts: Drafts::default(),
             admission_delay: 0.0,
+            admission_per_token: 0.0,
             admission_interval: 0.0,
             admission_together: false,
             stream_interval: 0.0,
@@ -153,7 +156,13 @@ impl Policy {
 
     /// The same behind an API server that takes no time.
     pub fn without_frontend(&self) -> Self {
-        Self { admission_delay: 0.0, admission_interval: 0.0, stream_interval: 0.0, ..self.clone() }
+        Self {
+            admission_delay: 0.0,
+            admission_per_token: 0.0,
+            admission_interval: 0.0,
+            stream_interval: 0.0,
+            ..self.clone()
+        }
     }
 
     /// Sequences a rank may run, limited by the tokens per step.
@@ -221,7 +230,9 @@ impl Policy {
             (delay(self.host.seconds_per_block), "reading the host's memory must take a finite time"),
             (delay(conservativeness), "the conservativeness must be finite and not negative"),
             (
-                delay(self.admission_delay) && delay(self.admission_interval),
+                [self.admission_delay, self.admission_per_token, self.admission_interval]
+                    .into_iter()
+                    .all(delay),
                 "delays must be finite and not negative",
             ),
             (delay(self.stream_interval), "sending a token must take a finite time"),

@@ -171,7 +171,7 @@ impl<'a> System<'a> {
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);
         let replica = &mut self.replicas[index];
-        replica.submit(id as u32, time);
+        replica.submit(id as u32, self.requests[id].prompt, time);
     }
 
     fn running(&self) -> u32 {
@@ -254,7 +254,7 @@ impl<'a> System<'a> {
             session: self.states[id].session,
             ..RequestState::new(prompt, output)
         };
-        replica.submit(token.id, there);
+        replica.submit(token.id, prompt, there);
     }
 
     fn finish(self) -> Result<Outcome, SimError> {

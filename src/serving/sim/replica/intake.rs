@@ -4,26 +4,27 @@ use super::Replica;
 use crate::serving::sim::queue::insert;
 
 impl Replica<'_> {
-    /// `id` arrives at `time`. The API server handles requests in sequence.
-    pub fn submit(&mut self, id: u32, time: f64) {
+    /// `id` with a prompt of `tokens` arrives at `time`. The API server handles requests in sequence.
+    pub fn submit(&mut self, id: u32, tokens: u32, time: f64) {
+        let delay = self.policy.admission_delay + self.policy.admission_per_token * f64::from(tokens);
         if self.policy.admission_together {
-            return self.submit_together(id, time);
+            return self.submit_together(id, delay, time);
         }
         let taken = self.heard(time);
         self.frontend_free = taken + self.policy.admission_interval;
-        let visible = taken + self.policy.admission_delay;
+        let visible = taken + delay;
         insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
     }
 
     /// The same if requests that arrived before it starts are forwarded together; arrivals ascend, so no one has
     /// seen the ones this delays.
-    fn submit_together(&mut self, id: u32, time: f64) {
+    fn submit_together(&mut self, id: u32, delay: f64, time: f64) {
         let (begin, count) = match self.together {
             (begin, count) if time <= begin => (begin, count + 1),
             _ => (self.heard(time), 1),
         };
         let last = begin + f64::from(count - 1) * self.policy.admission_interval;
-        let visible = last + self.policy.admission_delay;
+        let visible = last + delay;
         self.frontend_free = last + self.policy.admission_interval;
         self.together = (begin, count);
         self.unread.push_back((visible, id));

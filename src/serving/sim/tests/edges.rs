@@ -48,6 +48,7 @@ fn invalid_policies_are_errors() {
         Policy { kv_block: 0, ..sound.clone() },
         Policy { cached_share: f64::NAN, ..sound.clone() },
         Policy { admission_delay: -1.0, ..sound.clone() },
+        Policy { admission_per_token: f64::NAN, ..sound.clone() },
         Policy { admission_interval: f64::INFINITY, ..sound.clone() },
         Policy { graph_sizes: vec![4, 2], ..sound.clone() },
         Policy { drafts: Drafts { drafted: 2, accepted: 3.0 }, ..sound.clone() },

@@ -48,6 +48,7 @@ fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {
         cached_share: [0.0, 0.5][pick(0, 1) as usize],
         drafts: Drafts { drafted, accepted },
         admission_delay: f64::from(pick(0, 1)) * 0.01,
+        admission_per_token: f64::from(pick(0, 1)) * 1e-5,
         admission_interval: f64::from(pick(0, 1)) * 0.005,
         admission_together: pick(0, 1) == 1,
         // Times between tokens leave that queue out.

@@ -72,6 +72,14 @@ fn the_delay_of_admission_adds_to_what_the_client_sees() {
     assert!((outcome.requests[1].arrival - 2.5).abs() < 1e-12);
 }
 
+/// A short prompt is tokenised sooner than a long one that arrived before it.
+#[test]
+fn each_request_is_tokenised_in_its_own_time() {
+    let slow = Policy { admission_per_token: 0.125, ..vllm(8, 4, 1 << 20) };
+    let (_, outcome) = record(&slow, &[(8, 1), (2, 1)], &Arrivals::AtOnce);
+    assert_eq!(firsts(&outcome), [2.25, 1.25]);
+}
+
 #[test]
 fn tokens_wait_for_others_to_be_sent() {
     // Four tokens a step take 1.6 s to send, a step 1 s: each step's wait 0.6 s longer, and on average 1.5 go first.
