@@ -63,7 +63,8 @@ fn lines_with(input: &Input) -> Option<String> {
     let number = input.number.as_ref()?;
     let Range { min, max } = number.range;
     let line = |tenths: u32| {
-        let typed = number.print(min + (max - min) * f64::from(tenths) / 10.0);
+        let at = min + (max - min) * f64::from(tenths) / 10.0;
+        let typed = number.print(if number.whole { at.round() } else { at });
         let mut link = Link::new(Scenario::default());
         (number.write)(&mut link.scenario, number.parse(&typed));
         format!("#{}\t{}\n", link.encode(), link.to_json())

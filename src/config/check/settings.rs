@@ -63,11 +63,17 @@ pub fn settings(
     price_is_in_range.then_some(settings)
 }
 
-/// What is not counted without CUDA graphs.
+/// What is not known without CUDA graphs.
 fn eager(largest: u32, engine: &Engine) -> Option<Issue> {
-    let text = "vLLM's eager mode also turns off compilation, which fuses small kernels: their separate launches are not \
-        counted, so steps may take longer";
-    (largest == 0 && engine.id == "vllm").then(|| Issue::note(Field::LargestGraph, text))
+    let compiled = match engine.id.as_str() {
+        "vllm" => {
+            ". vLLM's eager mode also turns off compilation, which fuses small kernels: their separate launches are not \
+            counted, so steps may take longer"
+        }
+        _ => "",
+    };
+    let text = format!("no measured run did without CUDA graphs, so the bands are less certain{compiled}");
+    (largest == 0).then(|| Issue::note(Field::LargestGraph, text))
 }
 
 /// A caveat for memory shared with the host: vLLM starts only if the share of all memory that it takes is free.

@@ -165,6 +165,8 @@ impl OtherSettings {
                 Some(share) => scenario.overrides.memory_share = Some(share),
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
+            // Eager mode wins, wherever it stands.
+            Setting::LargestGraph if scenario.overrides.largest_graph == Some(0) => {}
             Setting::LargestGraph => scenario.overrides.largest_graph = self.whole(Field::LargestGraph, flag),
             Setting::Eager if flag.on() => scenario.overrides.largest_graph = Some(0),
             Setting::Eager => {}

@@ -170,6 +170,7 @@ fn graphs_are_limited_or_switched_off_in_every_engine() {
     for (command, graph) in [
         ("vllm serve Qwen/Qwen3-8B --enforce-eager", "&cg=0"),
         ("vllm serve Qwen/Qwen3-8B --max-cudagraph-capture-size 64", "&cg=64"),
+        ("vllm serve Qwen/Qwen3-8B --enforce-eager --max-cudagraph-capture-size 64", "&cg=0"),
         ("sglang serve --model-path Qwen/Qwen3-8B --disable-cuda-graph", "&e=sglang&cg=0"),
         ("sglang serve --model-path Qwen/Qwen3-8B --cuda-graph-max-bs 64", "&e=sglang&cg=64"),
         (
