@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arch, Figure, Gpu};
+use super::{Arch, Figure, Gpu, Parallelism};
 use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
@@ -95,8 +95,9 @@ impl Scheduler {
         (Figure(budget.0.map(of_rank), budget.1.clone()), sequences.clone())
     }
 
-    /// The largest decode step with a CUDA graph, where `gpus` share a stage.
-    pub fn decode_graph(&self, gpu: &Gpu, gpus: u32) -> Option<u32> {
+    /// The largest decode step with a CUDA graph, unless it is set at start-up.
+    pub fn decode_graph(&self, gpu: &Gpu, parallel: Parallelism) -> Option<u32> {
+        let gpus = parallel.gpus_per_stage();
         let holds = |rule: &&DecodeGraphs| {
             rule.below_gib.is_none_or(|gib| is_below(gpu, gib))
                 && rule.below_gpus.is_none_or(|most| gpus < most)

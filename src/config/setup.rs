@@ -64,7 +64,7 @@ impl Setup {
 
     /// The largest decode step with a CUDA graph, if not the engine's default.
     pub fn graph_not_by_default(&self) -> Option<u32> {
-        let default = self.engine.scheduler.decode_graph(&self.gpu, self.parallel.gpus_per_stage());
+        let default = self.engine.scheduler.decode_graph(&self.gpu, self.parallel);
         Some(self.largest_graph).filter(|_| default.is_some_and(|default| default != self.largest_graph))
     }
 

@@ -49,8 +49,8 @@ pub fn settings(
     let (token_budget, max_seqs) = (token_budget? as u32, max_seqs? as u32);
     let max_seqs = sequences_in_budget(given, token_budget, max_seqs, scheduler.batching, issues)?;
     let (power_cap, sustained) = capped?;
-    // Contributed engines may have no rule: all their steps replay graphs.
-    let by_default = || scheduler.decode_graph(gpu, parallel.gpus_per_stage()).unwrap_or(u32::MAX);
+    // Without a rule, every decode step replays a graph.
+    let by_default = || scheduler.decode_graph(gpu, *parallel).unwrap_or(u32::MAX);
     let settings = Settings {
         token_budget,
         max_seqs,

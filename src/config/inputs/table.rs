@@ -222,7 +222,7 @@ inputs! {
     LargestGraph = row("cg", "Largest CUDA graph", "Largest decode step that replays a CUDA graph, on each rank of attention DP, in \
         sequences (vLLM: tokens, drafted ones too). Larger ones are launched kernel by kernel; with 0, all are.").at(Engine, 4).later()
         .number(held!(overrides.largest_graph, whole(0.0, 65_536.0, SIZES).unit("at most")
-            .or(|scheduler, gpu, parallel| scheduler.decode_graph(gpu, parallel.gpus_per_stage()).map(f64::from)))),
+            .or(|scheduler, gpu, parallel| scheduler.decode_graph(gpu, *parallel).map(f64::from)))),
     Sustained = row("clk", "Sustained clock", "Fraction of the boost clock the GPU sustains under load.").at(Rates, 0)
         .number(held!(overrides.sustained,
             real(0.3, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of boost")

@@ -46,7 +46,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let token_budget = limit(case.max_num_batched_tokens, token_budget.0).ok_or_else(unlimited)?;
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let parallel = Parallelism { tp: case.tp, pp: case.pp, dp: case.dp, ep: 1 };
-    let graph = engine.scheduler.decode_graph(&gpu, parallel.gpus_per_stage()).unwrap_or(u32::MAX);
+    let graph = engine.scheduler.decode_graph(&gpu, parallel).unwrap_or(u32::MAX);
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
     let (plain, issues) = check(&Scenario::default(), catalog);
     let bare = plain.ok_or_else(|| cases::texts(&issues))?.without_requests();

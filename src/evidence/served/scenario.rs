@@ -48,7 +48,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
 /// The largest CUDA graph that the engine captures unless told otherwise.
 fn default_graph(case: &ServedCase, parallel: Parallelism) -> Option<u32> {
     let (engine, gpu) = (catalog().engine(&case.engine)?, catalog().gpu(&case.gpu)?);
-    engine.scheduler.decode_graph(gpu, parallel.gpus_per_stage())
+    engine.scheduler.decode_graph(gpu, parallel)
 }
 
 /// The same with the lengths that its client drew: uniformly between two shares of the requested ones, or their means.

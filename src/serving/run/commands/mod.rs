@@ -165,8 +165,7 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
         .flag("--max-num-batched-tokens", setup.token_budget)
         .flag("--max-num-seqs", setup.max_seqs)
         .flag("--gpu-memory-utilization", decimal(setup.memory_share))
-        .given("--max-cudagraph-capture-size", setup.graph_not_by_default().filter(|&most| most > 0))
-        .only_if(setup.largest_graph == 0, "--enforce-eager", "")
+        .graphs(setup, "--max-cudagraph-capture-size", "--enforce-eager")
         .flag(
             if setup.keeps_prefixes() { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" },
             "",
@@ -194,8 +193,7 @@ fn sglang(command: &str, setup: &Setup) -> Shell {
         .flag("--chunked-prefill-size", setup.token_budget.saturating_mul(setup.parallel.dp))
         .flag("--max-running-requests", setup.max_seqs.saturating_mul(setup.parallel.dp))
         .flag("--mem-fraction-static", decimal(setup.memory_share))
-        .given("--cuda-graph-max-bs", setup.graph_not_by_default().filter(|&most| most > 0))
-        .only_if(setup.largest_graph == 0, "--disable-cuda-graph", "")
+        .graphs(setup, "--cuda-graph-max-bs", "--disable-cuda-graph")
         .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
         .only_if(host > 0.0, "--enable-hierarchical-cache", "")
         // Of each GPU, in GB.

@@ -22,6 +22,15 @@ impl Shell {
         }
     }
 
+    /// The largest CUDA graph, or the switch for none, if not as by default.
+    pub fn graphs(self, setup: &Setup, largest: &str, none: &str) -> Self {
+        match setup.graph_not_by_default() {
+            None => self,
+            Some(0) => self.flag(none, ""),
+            Some(most) => self.flag(largest, most),
+        }
+    }
+
     /// Adds what a replica over several nodes needs.
     pub fn over(self, setup: &Setup) -> Self {
         let nodes = setup.nodes();

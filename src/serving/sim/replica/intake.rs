@@ -2,6 +2,7 @@
 
 use super::Replica;
 use crate::serving::sim::queue::insert;
+use crate::units::larger;
 
 impl Replica<'_> {
     /// `id` with a prompt of `tokens` arrives at `time`. The API server handles requests in sequence.
@@ -16,15 +17,15 @@ impl Replica<'_> {
         insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
     }
 
-    /// The same if requests that arrived before it starts are forwarded together; arrivals ascend, so no one has
-    /// seen the ones this delays.
+    /// The same if requests that arrived before it starts are forwarded together, none before one that came earlier;
+    /// arrivals ascend, so no one has seen the ones this delays.
     fn submit_together(&mut self, id: u32, delay: f64, time: f64) {
         let (begin, count) = match self.together {
             (begin, count) if time <= begin => (begin, count + 1),
             _ => (self.heard(time), 1),
         };
         let last = begin + f64::from(count - 1) * self.policy.admission_interval;
-        let visible = last + delay;
+        let visible = self.unread.back().map_or(last + delay, |&(before, _)| larger(last + delay, before));
         self.frontend_free = last + self.policy.admission_interval;
         self.together = (begin, count);
         self.unread.push_back((visible, id));

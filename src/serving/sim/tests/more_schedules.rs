@@ -146,6 +146,12 @@ fn requests_that_wait_for_the_event_loop_are_handed_on_together() {
     let first = |together| firsts(&record(&policy(together), &[(4, 1); 5], &arrivals).1);
     assert_eq!(first(true), [1.5, 2.5, 2.5, 2.5, 9.5]);
     assert_eq!(first(false), [1.5, 2.5, 2.5, 2.5, 9.5]);
+    // Handed on alone, a short prompt that came later still does not overtake a long one; in a group, all wait for the longest.
+    let long_first = |second| {
+        let policy = Policy { admission_per_token: 0.125, ..policy(true) };
+        firsts(&record(&policy, &[(16, 1), (4, 1)], &Arrivals::Times(vec![0.0, second])).1)
+    };
+    assert_eq!([long_first(0.5), long_first(0.0)], [[3.5, 3.5]; 2]);
     let slow = |together| Policy { admission_interval: 1.0, ..policy(together) };
     let at_once = |together| firsts(&record(&slow(together), &[(4, 1); 3], &Arrivals::AtOnce).1);
     assert_eq!(at_once(true), [3.5, 3.5, 3.5], "the last is taken after two seconds");
