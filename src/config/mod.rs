@@ -42,7 +42,7 @@ pub use model::Model;
 pub use parallelism::Parallelism;
 pub use requests::{cached_tokens, mean_of};
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
-pub use scheduler::{Batching, MemoryShareOf, Scheduler};
+pub use scheduler::{Batching, MemoryShareOf, Scheduler, Usage};
 pub use setup::{PrefillPool, STATE_BYTES, Setup};
 pub use spec::SpecSheet;
 pub use version::Version;

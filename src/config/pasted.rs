@@ -43,7 +43,7 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     (sound.then_some(scenario), issues)
 }
 
-const PLACE: &str = "paste a benchmark's result under Your measured runs";
+const PLACE: &str = "paste a benchmark's result under Your measured runs, and its command below the one that starts the server";
 
 /// Words that start a benchmark, in the order of its command.
 pub(super) const BENCHMARKS: [&[&str]; 11] = [

@@ -89,8 +89,8 @@ pub fn mean_of(table: &[u32]) -> f64 {
 /// Prompt tokens found in a prefix cache with these blocks; the last token is always computed.
 pub fn cached_tokens(prompt: u32, share: f64, block: u32) -> u32 {
     let block = block.max(1);
-    let tokens = (f64::from(prompt) * share) as u32 / block * block;
-    tokens.min(prompt.saturating_sub(1))
+    let found = (f64::from(prompt) * share) as u32;
+    found.min(prompt.saturating_sub(1)) / block * block
 }
 
 impl Setup {

@@ -2,7 +2,7 @@
 
 use super::catalog::catalog;
 use super::model::Size;
-use super::{Dtype, Load, Measured, Model, Parallelism, SpecSheet, Workload};
+use super::{Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, Usage, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -164,6 +164,31 @@ impl Scenario {
         }
     }
 
+    /// The largest decode step with a CUDA graph by default.
+    pub fn decode_graph(&self, scheduler: &Scheduler, gpu: &Gpu) -> Option<u32> {
+        let listed = || scheduler.limits_on(gpu, self.usage()).1.0.map(|seqs| seqs as u32);
+        let seqs = self.overrides.max_seqs.or_else(listed)?;
+        scheduler.decode_graph(gpu, self.parallel, seqs.saturating_mul(self.usage().verified))
+    }
+
+    /// Another model of the catalog. One that is published in less than 16 bits comes as published; others keep the
+    /// chosen format.
+    pub fn choose_model(&mut self, id: &str) {
+        self.model = ModelChoice::Catalog(id.into());
+        if self.model.record().is_some_and(|model| model.weights != Dtype::Bf16) {
+            self.weights = None;
+        }
+    }
+
+    /// What default limits of its engine depend on.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            ranks: self.parallel.dp,
+            verified: self.workload.drafts.drafted.saturating_add(1),
+            offline: matches!(self.workload.load, Load::Offline(_)),
+        }
+    }
+
     /// Whether its model is a mixture of experts.
     pub fn has_experts(&self) -> bool {
         self.model.record().is_some_and(Model::has_experts)
@@ -192,5 +217,19 @@ impl Default for Scenario {
             overrides: Overrides::default(),
             measured: Measured::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantised_model_comes_as_published() {
+        let mut scenario = Scenario { weights: Some(Dtype::Fp8), ..Scenario::default() };
+        scenario.choose_model("llama-3.3-70b-instruct");
+        assert_eq!(scenario.weights, Some(Dtype::Fp8));
+        scenario.choose_model("gpt-oss-120b");
+        assert_eq!((scenario.weights, scenario.weights_format()), (None, Some(Dtype::Mxfp4)));
     }
 }

@@ -37,7 +37,13 @@ pub struct Scheduler {
     pub batching: Batching,
     /// Tokens per step (the prefill chunk size if prefill runs alone).
     pub token_budget: Figure,
+    /// The same without a server, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offline_token_budget: Option<Figure>,
     pub max_seqs: Figure,
+    /// Sequences of all ranks of attention DP together while tokens are drafted, if that has a default of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drafting_seqs: Option<Figure>,
     /// Token budget and number of sequences are given for all ranks of attention DP together, and each takes its share;
     /// the default number of sequences is each rank's.
     #[serde(default)]
@@ -63,6 +69,9 @@ pub struct DecodeGraphs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below_gpus: Option<u32>,
     pub largest: Figure,
+    /// No larger than this many times the tokens that all sequences decode at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times_decoding: Option<u32>,
 }
 
 /// Engine defaults for GPUs with little memory, or for some architectures.
@@ -73,7 +82,20 @@ pub struct SmallerDefaults {
     pub below_gib: f64,
     pub archs: Vec<Arch>,
     pub token_budget: Figure,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offline_token_budget: Option<Figure>,
     pub max_seqs: Figure,
+}
+
+/// What default limits depend on besides the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Ranks of attention DP.
+    pub ranks: u32,
+    /// Tokens verified per step and sequence: more than 1 if some are drafted.
+    pub verified: u32,
+    /// Whether the engine works off a queue of its own, without a server.
+    pub offline: bool,
 }
 
 /// Whether the memory of `gpu` is known to be less than `gib`.
@@ -81,28 +103,42 @@ fn is_below(gpu: &Gpu, gib: f64) -> bool {
     gpu.memory_bytes.0.is_some_and(|bytes| bytes / GIB < gib)
 }
 
+impl Usage {
+    /// A server that drafts nothing.
+    pub fn plain(ranks: u32) -> Self {
+        Self { ranks, verified: 1, offline: false }
+    }
+}
+
 impl Scheduler {
-    /// Default token budget and maximum number of sequences of each of `ranks` of attention DP on `gpu`.
-    pub fn limits_on(&self, gpu: &Gpu, ranks: u32) -> (Figure, Figure) {
+    /// Default token budget and maximum number of sequences of each rank of attention DP on `gpu`.
+    pub fn limits_on(&self, gpu: &Gpu, usage: Usage) -> (Figure, Figure) {
         let holds = |defaults: &&SmallerDefaults| {
             defaults.archs.contains(&gpu.arch) || is_below(gpu, defaults.below_gib)
         };
-        let (budget, sequences) = match self.smaller.iter().find(holds) {
-            Some(defaults) => (&defaults.token_budget, &defaults.max_seqs),
-            None => (&self.token_budget, &self.max_seqs),
+        let (of_server, offline, sequences) = match self.smaller.iter().find(holds) {
+            Some(smaller) => (&smaller.token_budget, &smaller.offline_token_budget, &smaller.max_seqs),
+            None => (&self.token_budget, &self.offline_token_budget, &self.max_seqs),
         };
-        let of_rank = |budget: f64| f64::from(self.of_rank(budget as u32, ranks));
-        (Figure(budget.0.map(of_rank), budget.1.clone()), sequences.clone())
+        let budget = offline.as_ref().filter(|_| usage.offline).unwrap_or(of_server);
+        let of_rank = |Figure(all, source): &Figure| {
+            let share = |all: f64| f64::from(self.of_rank(all as u32, usage.ranks));
+            Figure(all.map(share), source.clone())
+        };
+        let drafting = self.drafting_seqs.as_ref().filter(|_| usage.verified > 1).map(of_rank);
+        (of_rank(budget), drafting.unwrap_or_else(|| sequences.clone()))
     }
 
-    /// The largest decode step with a CUDA graph, unless it is set at start-up.
-    pub fn decode_graph(&self, gpu: &Gpu, parallel: Parallelism) -> Option<u32> {
+    /// The largest decode step with a CUDA graph, unless it is set at start-up; `decoding` tokens if all sequences decode.
+    pub fn decode_graph(&self, gpu: &Gpu, parallel: Parallelism, decoding: u32) -> Option<u32> {
         let gpus = parallel.gpus_per_stage();
         let holds = |rule: &&DecodeGraphs| {
             rule.below_gib.is_none_or(|gib| is_below(gpu, gib))
                 && rule.below_gpus.is_none_or(|most| gpus < most)
         };
-        self.decode_graphs.iter().find(holds)?.largest.0.map(|largest| largest as u32)
+        let rule = self.decode_graphs.iter().find(holds)?;
+        let most = rule.times_decoding.map_or(u32::MAX, |times| decoding.saturating_mul(times));
+        Some((rule.largest.0? as u32).min(most))
     }
 
     /// The share of each of `ranks` ranks of attention DP in a token budget or number of sequences given at start-up.
@@ -113,6 +149,7 @@ impl Scheduler {
 
 #[cfg(test)]
 mod tests {
+    use super::{Parallelism, Usage};
     use crate::config::catalog;
 
     #[test]
@@ -120,7 +157,7 @@ mod tests {
         let budget = |engine: &str, gpu: &str| {
             let engine = catalog().engine(engine).expect("in the catalog");
             let gpu = catalog().gpu(gpu).expect("in the catalog");
-            engine.scheduler.limits_on(gpu, 1).0.0
+            engine.scheduler.limits_on(gpu, Usage::plain(1)).0.0
         };
         assert_eq!(budget("vllm", "h100-sxm"), Some(8192.0));
         assert_eq!(budget("vllm", "a100-sxm-80gb"), Some(2048.0));
@@ -130,5 +167,32 @@ mod tests {
         assert_eq!(budget("sglang", "h200-sxm"), Some(8192.0));
         assert_eq!(budget("sglang", "b200"), Some(16384.0));
         assert_eq!(budget("trtllm", "l4"), Some(8192.0));
+    }
+
+    #[test]
+    fn defaults_follow_what_the_engine_is_used_for() {
+        let limits = |engine: &str, gpu: &str, usage: Usage| {
+            let engine = catalog().engine(engine).expect("in the catalog");
+            let (budget, seqs) =
+                engine.scheduler.limits_on(catalog().gpu(gpu).expect("in the catalog"), usage);
+            (budget.0.expect("known"), seqs.0.expect("known"))
+        };
+        let offline = Usage { offline: true, ..Usage::plain(1) };
+        assert_eq!(limits("vllm", "h100-sxm", offline), (16384.0, 1024.0));
+        assert_eq!(limits("vllm", "l40s", offline), (8192.0, 256.0));
+        assert_eq!(limits("trtllm", "h100-sxm", offline), (8192.0, 2048.0));
+        let drafting = |ranks: u32| Usage { verified: 4, ..Usage::plain(ranks) };
+        assert_eq!(limits("sglang", "b200", drafting(1)).1, 48.0);
+        assert_eq!(limits("sglang", "b200", drafting(8)).1, 6.0);
+        assert_eq!(limits("vllm", "b200", drafting(1)).1, 1024.0);
+        assert_eq!(limits("sglang", "b200", Usage::plain(8)).1, 2048.0);
+    }
+
+    #[test]
+    fn vllm_captures_no_larger_graphs_than_its_sequences_use() {
+        let scheduler = &catalog().engine("vllm").expect("in the catalog").scheduler;
+        let gpu = catalog().gpu("h100-sxm").expect("in the catalog");
+        let graph = |decoding: u32| scheduler.decode_graph(gpu, Parallelism::NONE, decoding);
+        assert_eq!([graph(64), graph(1024), graph(u32::MAX)], [Some(128), Some(512), Some(512)]);
     }
 }

@@ -62,9 +62,14 @@ impl Setup {
         })
     }
 
+    /// Tokens of a decode step of as many sequences as may run on a rank.
+    pub fn max_decoding(&self) -> u32 {
+        self.max_seqs.saturating_mul(self.tokens_verified())
+    }
+
     /// The largest decode step with a CUDA graph, if not the engine's default.
     pub fn graph_not_by_default(&self) -> Option<u32> {
-        let default = self.engine.scheduler.decode_graph(&self.gpu, self.parallel);
+        let default = self.engine.scheduler.decode_graph(&self.gpu, self.parallel, self.max_decoding());
         Some(self.largest_graph).filter(|_| default.is_some_and(|default| default != self.largest_graph))
     }
 

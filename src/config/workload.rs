@@ -83,6 +83,11 @@ impl Load {
         matches!(self, Self::Rate(_) | Self::ConstantRate(_) | Self::SessionRate(_))
     }
 
+    /// Whether a client may limit the requests in flight.
+    pub fn may_be_limited(self) -> bool {
+        matches!(self, Self::Rate(_) | Self::ConstantRate(_) | Self::Burst(_))
+    }
+
     pub fn is_sessions(self) -> bool {
         matches!(self, Self::Sessions(_) | Self::SessionRate(_))
     }
@@ -175,7 +180,7 @@ pub struct Workload {
     pub start: Start,
     /// Requests of all clients or at a rate; `None` for the load's default.
     pub requests: Option<u32>,
-    /// Maximum in-flight requests of a burst (`--max-concurrency` of `vllm bench serve`).
+    /// Maximum in-flight requests of a rate or a burst (`--max-concurrency` of `vllm bench serve`).
     pub max_in_flight: Option<u32>,
     pub turns: Turns,
     /// Fraction of each prompt found in the prefix cache, 0..1.

@@ -1,10 +1,10 @@
 //! Turns a plan and the models' answers into a report.
 
 use crate::calibration::Factors;
-use crate::config::{Field, Issue, Setup};
+use crate::config::{Field, Issue, Setup, Workload};
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
-use crate::units::{Dollars, Seconds, count};
+use crate::units::{Dollars, Seconds, count, percent};
 
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
@@ -59,6 +59,8 @@ pub fn runner(plan: &Plan, efficiencies: &Efficiencies) -> Option<Runner> {
 
 /// Recommended utilisation of a replica.
 const FULL_USE: f64 = 0.9;
+/// Share of the history that could be cached below which it is worth saying how much is.
+const KEPT: f64 = 0.9;
 /// Share of its time from which on an API server limits the load.
 const BUSY: f64 = 0.95;
 
@@ -170,6 +172,7 @@ impl Finisher<'_> {
         report.issues.extend(self.saturated(&run));
         report.issues.extend(self.admits_no_more(&run));
         report.issues.extend(self.outgrows_graphs(&run));
+        report.issues.extend(self.forgets(&run));
         let factors = calibrated.as_ref().map_or(Factors::NONE, |calibrated| calibrated.factors);
         let alone = runner.without_others(factors);
         Some(Report { headline: Some(headline), run: Some(run), calibrated, alone, ..report })
@@ -179,12 +182,20 @@ impl Finisher<'_> {
     fn saturated(&self, run: &Run) -> Option<Issue> {
         let found = run.saturation?;
         let setup = self.setup();
+        let arriving = count(setup.requests_at(run.load));
+        if let Some(most) = setup.workload.max_in_flight {
+            let text = format!(
+                "With at most {most} in flight, {} of {arriving} requests/s are sent: the client holds the others back, and \
+                 their TTFT does not include it. Lower the rate, or raise or clear this limit.",
+                count(found.served_per_s),
+            );
+            return Some(Issue::warning(Field::MaxInFlight, text));
+        }
         // A run may end before it is full.
         let when = if run.metrics.requests_per_s > found.served_per_s { " in the long run" } else { "" };
         let text = format!(
-            "Arrivals exceed capacity: {} requests/s arrive, {} can be served{when}. TTFT grows without bound, \
+            "Arrivals exceed capacity: {arriving} requests/s arrive, {} can be served{when}. TTFT grows without bound, \
              so its value here depends on the length of the run. Lower the rate, or use {}.",
-            count(setup.requests_at(run.load)),
             count(found.served_per_s),
             match enough_replicas(setup, run) {
                 None if setup.prefill.is_none() => "more replicas".into(),
@@ -196,6 +207,18 @@ impl Finisher<'_> {
             },
         );
         Some(Issue::warning(setup.workload.load.size(), text))
+    }
+
+    /// A note if sessions find little of their history in the prefix cache.
+    fn forgets(&self, run: &Run) -> Option<Issue> {
+        let Workload { turns, load, .. } = self.setup().workload;
+        let found = run.history_found.filter(|found| *found < KEPT * turns.history_cached)?;
+        let text = format!(
+            "the prefix cache still holds {} of the history that turns need: the rest was evicted, and is prefilled again. \
+             Fewer sessions per replica, a smaller format of the KV cache or a host cache keep more of it",
+            percent(found)
+        );
+        Some(Issue::note(load.size(), text))
     }
 
     /// A note if steps have more sequences than any CUDA graph.
@@ -238,12 +261,14 @@ impl Finisher<'_> {
     }
 }
 
-/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools, and for sessions: with fewer on each
-/// replica, more of their histories stay in its cache.
+/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools, for sessions (with fewer on each
+/// replica, more of their histories stay in its cache), and if the client holds requests back.
 pub fn enough_replicas(setup: &Setup, run: &Run) -> Option<u32> {
     let of_replica = run.saturation?.served_per_s / f64::from(setup.replicas.max(1));
     let enough = (setup.requests_at(run.load) / (of_replica * FULL_USE)).ceil() as u32;
-    let is_known = setup.prefill.is_none() && setup.workload.session().is_none();
+    let is_known = setup.prefill.is_none()
+        && setup.workload.session().is_none()
+        && setup.workload.max_in_flight.is_none();
     is_known.then(|| enough.max(setup.replicas.saturating_add(1)))
 }
 

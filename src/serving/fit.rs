@@ -237,7 +237,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
             (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs)
         };
         let text = format!(
-            "At most about {} of {} requests run at once on a replica: {cause}. The rest wait.",
+            "About {} of {} requests run at once on a replica: {cause}. The rest wait.",
             count(running),
             count(clients)
         );

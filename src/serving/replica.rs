@@ -9,8 +9,7 @@ use crate::config::model::Attention;
 use crate::config::{Batching, HostTime, Setup, Support};
 use crate::units::{GIB, Seconds};
 
-/// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures up to twice its
-/// sequences, limited by the largest graph, and pads all ranks to the busiest only in those steps (its pull requests
+/// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures them too, and pads all ranks to the busiest only in those steps (its pull requests
 /// 34102 and 46428). SGLang captures up to its chunk size, with latent attention less, and only what its
 /// `piecewise_cuda_graph` supports. TensorRT-LLM launches prompts kernel by kernel.
 pub(super) fn mixed_graph(setup: &Setup) -> u64 {
@@ -18,7 +17,7 @@ pub(super) fn mixed_graph(setup: &Setup) -> u64 {
         return u64::from(tokens);
     }
     match setup.engine.scheduler.batching {
-        Batching::MixedChunks => u64::from(setup.largest_graph).min(2 * u64::from(setup.max_seqs)),
+        Batching::MixedChunks => u64::from(setup.largest_graph.min(setup.token_budget)),
         Batching::PrefillFirst if setup.largest_graph > 0 && captures_prompts(setup) => {
             let latent = setup.model.attentions().any(|of| matches!(of, Attention::Mla(_)));
             let most = if latent { constants().latent_tokens } else { f64::INFINITY };

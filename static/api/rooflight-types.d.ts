@@ -187,7 +187,7 @@ export type Config = {
   sessions?: number;
   /** Sessions per second, starting independently (Poisson) however many are open. */
   session_rate?: number;
-  /** Requests of the burst in flight at once (`--max-concurrency` of `vllm bench serve`); empty for all. */
+  /** Requests in flight at once: the client holds the others back (`--max-concurrency` of `vllm bench serve`). Empty: no limit. */
   max_in_flight?: number;
   /** Turns per session. The first prompt has the input length; each later one is the whole conversation so far plus a message. */
   turns?: number;
@@ -1058,6 +1058,11 @@ export type Run = {
   required: [number, number];
   /** Times a sequence lost its KV cache and was recomputed. */
   preemptions: number;
+  /**
+   * Share of the sessions' history that was still in the prefix cache when a turn needed it; `None` without sessions,
+   * and with pools.
+   */
+  history_found: number | null;
   /** Set if arrivals exceed capacity: TTFT then depends on the length of the run. */
   saturation: Saturation | null;
   timeline: Timeline;

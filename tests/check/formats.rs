@@ -1,7 +1,7 @@
 //! Formats of weights and KV cache, by GPU and engine.
 
 use super::{checked, model, refusal};
-use rooflight::config::{Dtype, Field, Parallelism, Scenario};
+use rooflight::config::{Dtype, Field, Issue, ModelChoice, Parallelism, Scenario};
 
 #[test]
 fn formats_are_suggested_that_the_gpu_multiplies() {
@@ -94,4 +94,16 @@ fn amd_has_its_own_formats_and_engines() {
     let (setup, issues) = checked(on("mi300x", Dtype::Fp8));
     assert!(setup.is_some());
     assert!(issues.iter().any(|issue| issue.field == Field::Gpu && issue.text.contains("extrapolated")));
+}
+
+/// The usual remedy keeps all GPUs.
+#[test]
+fn blocks_that_no_shard_divides_ask_for_whole_experts() {
+    let issues = checked(|scenario| {
+        scenario.model = ModelChoice::Catalog("qwen3-235b-a22b-fp8".into());
+        scenario.parallel.tp = 8;
+    })
+    .1;
+    let found = issues.iter().find(|issue| Issue::is_error(issue)).expect("192 columns");
+    assert!(found.field == Field::Tp && found.text.contains("use EP 8, "), "{}", found.text);
 }

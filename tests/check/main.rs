@@ -7,7 +7,7 @@ mod reset;
 
 use rooflight::config::catalog::{Catalog, catalog};
 use rooflight::config::{
-    Dtype, Field, Issue, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Severity, check,
+    Dtype, Field, Issue, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Severity, Usage, check,
 };
 
 fn checked(change: impl FnOnce(&mut Scenario)) -> (Option<Setup>, Vec<Issue>) {
@@ -65,7 +65,10 @@ fn the_default_scenario_resolves_to_catalog_figures() {
         (setup.model.layers(), setup.weights, setup.workload.isl),
         (32, Dtype::Bf16, Lengths::Fixed(1024))
     );
-    assert_eq!(Some(f64::from(setup.token_budget)), setup.engine.scheduler.limits_on(&setup.gpu, 1).0.0);
+    assert_eq!(
+        Some(f64::from(setup.token_budget)),
+        setup.engine.scheduler.limits_on(&setup.gpu, Usage::plain(1)).0.0
+    );
     assert_eq!(Some(setup.sustained), setup.gpu.sustained_clock.0);
 }
 

@@ -82,6 +82,49 @@ fn a_queue_too_long_to_simulate_is_served_like_a_shorter_one() {
     assert_eq!(issue.field, Field::Burst);
 }
 
+/// As in `vllm bench serve` with a rate and a maximum concurrency.
+#[test]
+fn a_rate_may_have_a_limit_of_requests_in_flight() {
+    for engine in ENGINES {
+        let at = |rate: f64, most: Option<u32>, replicas: u32| {
+            let setup = setup(engine, Load::Rate(rate)).under(|workload| workload.max_in_flight = most);
+            let setup = Setup { replicas, ..setup };
+            let (plan, rows) = plan(&setup).expect("the catalog has every figure");
+            let (report, _) = answer(&plan, &flat(&rows)).expect("every row is answered");
+            report
+        };
+        let run = |rate: f64, most: Option<u32>, replicas: u32| at(rate, most, replicas).run.expect("served");
+        // A limit that is never reached changes nothing.
+        assert_eq!(run(2.0, Some(4000), 1).metrics, run(2.0, None, 1).metrics, "{engine}");
+        // One that is reached makes clients of the rate.
+        let clients = runner(&setup(engine, Load::Concurrency(4))).run(Load::Concurrency(4)).expect("served");
+        for replicas in [1, 2] {
+            let each = f64::from(replicas);
+            let report = at(400.0 * each, Some(4 * replicas), replicas);
+            let behind = report.run.expect("served");
+            let found = behind.saturation.expect("they do not keep up");
+            assert!(
+                (found.served_per_s / clients.metrics.requests_per_s / each - 1.0).abs() < 0.05,
+                "{found:?}"
+            );
+            assert!(
+                (behind.metrics.in_flight / 4.0 - 1.0).abs() < 0.05,
+                "{engine}: {}",
+                behind.metrics.in_flight
+            );
+            assert!(
+                behind.metrics.ttft.mean < 1.5 * clients.metrics.ttft.mean,
+                "{engine}: none waits for a slot"
+            );
+            let fields: Vec<Field> = report.issues.iter().map(|issue| issue.field).collect();
+            assert!(fields.contains(&Field::MaxInFlight) && !fields.contains(&Field::Rate), "{fields:?}");
+        }
+        // Two requests cannot be on four replicas at once.
+        let few = run(400.0, Some(2), 4);
+        assert!(few.metrics.in_flight < 1.01, "{engine}: {} on each of two", few.metrics.in_flight);
+    }
+}
+
 #[test]
 fn a_burst_beyond_memory_says_so() {
     let fields = |load: Load, prompt: u32| {
@@ -233,6 +276,22 @@ fn sessions_find_their_history_in_the_prefix_cache() {
     assert!(run(&slow).metrics.requests_per_s < 0.5 * run(&thinking).metrics.requests_per_s);
 }
 
+/// One session cannot keep four replicas busy.
+#[test]
+fn replicas_serve_no_more_sessions_than_there_are() {
+    for load in [Load::Sessions(4), Load::SessionRate(1.0)] {
+        let few =
+            setup("vllm", load).under(|workload| (workload.turns.count, workload.requests) = (8, Some(8)));
+        let served = |replicas: u32| {
+            let metrics = run(&Setup { replicas, ..few.clone() }).metrics;
+            metrics.requests_per_s * metrics.duration
+        };
+        for replicas in [1, 2, 4] {
+            assert!((served(replicas) / 8.0 - 1.0).abs() < 1e-6, "{load:?}: {}", served(replicas));
+        }
+    }
+}
+
 #[test]
 fn sessions_that_outgrow_the_cache_are_computed_anew() {
     let long = setup("vllm", Load::Sessions(60)).under(|workload| workload.isl = Lengths::Fixed(4000));
@@ -245,6 +304,10 @@ fn sessions_that_outgrow_the_cache_are_computed_anew() {
     };
     let (few, many) = (gain(10), gain(400));
     assert!(few > 2.0 && many < 0.6 * few, "{few} {many}");
+    let found = |users: u32| run(&long.under(|workload| workload.load = Load::Sessions(users))).history_found;
+    let [few, many] = [10, 400].map(|users| found(users).expect("sessions have a history"));
+    assert!(few > 0.95 && many < 0.5 * few, "{few} {many}");
+    assert_eq!(run(&setup("vllm", Load::Concurrency(4))).history_found, None);
 }
 
 #[test]

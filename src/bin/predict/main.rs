@@ -181,7 +181,9 @@ fn held(cli: &Cli, answered: &Answered, which: &str) -> Result<(), Stop> {
     }
     let figures = figures(prediction.report.as_ref());
     let run = prediction.report.as_ref().and_then(|report| report.run.as_ref());
-    let is_overloaded = run.is_some_and(|run| run.saturation.is_some());
+    // A client that holds requests back keeps the queue short.
+    let is_held_back = prediction.issues.iter().any(|issue| issue.field == Field::MaxInFlight);
+    let is_overloaded = run.is_some_and(|run| run.saturation.is_some()) && !is_held_back;
     let held = cli.limits.iter().map(|limit| match limit.broken(&figures) {
         Ok(None) if is_overloaded && limit.is_on_waiting() => {
             eprintln!("limit: {which}{} grows without bound: arrivals exceed capacity", limit.name);

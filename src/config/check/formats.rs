@@ -84,14 +84,29 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, parallel: Parallelism, issues:
         let shards = blocks.attention.iter().flat_map(|attention| attention_shards(attention, parallel.tp));
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, parallel)));
         for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(block)) {
+            let whole = if what == EXPERT_COLUMNS { whole_experts(model, parallel) } else { None };
             let text = format!(
                 "{share} {what} per GPU on {} are not a multiple of {block}, as {block}×{block} weight blocks require: use \
-                 fewer GPUs per layer or another weight format",
+                 {}fewer GPUs per layer or another weight format",
                 counted(ranks, "GPU"),
+                whole.map_or_else(String::new, |ep| format!("EP {ep}, ")),
             );
             issues.push(Issue::error(Field::Tp, text));
         }
     }
+}
+
+const EXPERT_COLUMNS: &str = "columns of an expert";
+
+/// The degree of EP that leaves experts whole, and each GPU as many of them; every engine has it.
+fn whole_experts(model: &Model, parallel: Parallelism) -> Option<u32> {
+    let all = parallel.gpus_per_stage();
+    let mut ffns = model.blocks.iter().flat_map(|blocks| &blocks.ffn);
+    let divides = ffns.all(|ffn| match ffn {
+        Ffn::Moe(moe) => moe.experts.is_multiple_of(all),
+        Ffn::Dense(_) => true,
+    });
+    Some(all).filter(|_| divides && parallel.ep != all)
 }
 
 /// What is sharded, over how many GPUs, and the columns per shard.
@@ -108,7 +123,7 @@ fn ffn_shards(ffn: &Ffn, parallel: Parallelism) -> Vec<Shard> {
         Ffn::Dense(dense) => vec![("MLP columns", parallel.tp, dense.intermediate / parallel.tp)],
         Ffn::Moe(moe) => {
             let ranks = parallel.expert_tp();
-            vec![("columns of an expert", ranks, moe.intermediate / ranks)]
+            vec![(EXPERT_COLUMNS, ranks, moe.intermediate / ranks)]
         }
     }
 }

@@ -87,7 +87,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
     model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
-    let settings = settings::settings(&scenario.overrides, (engine, &parallel), gpu, issues);
+    let settings =
+        settings::settings(&scenario.overrides, (engine, &parallel, scenario.usage()), gpu, issues);
     let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
     let engine = &engine.running(model);
     let published = model.formats(weights);

@@ -2,7 +2,7 @@
 
 use crate::config::inputs::Range;
 use crate::config::{
-    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism,
+    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, Usage,
 };
 use crate::units::{Bytes, count, decimal};
 
@@ -20,12 +20,12 @@ pub struct Settings {
 
 pub fn settings(
     given: &Overrides,
-    (engine, parallel): (&Engine, &Parallelism),
+    (engine, parallel, usage): (&Engine, &Parallelism, Usage),
     gpu: &Gpu,
     issues: &mut Vec<Issue>,
 ) -> Option<Settings> {
     let scheduler = &engine.scheduler;
-    let (budget, sequences) = scheduler.limits_on(gpu, parallel.dp);
+    let (budget, sequences) = scheduler.limits_on(gpu, usage);
     let mut pick = |field: Field, given: Option<f64>, figure: &Figure| {
         let Some(value) = given.or(figure.0) else {
             let text =
@@ -50,7 +50,8 @@ pub fn settings(
     let max_seqs = sequences_in_budget(given, token_budget, max_seqs, scheduler.batching, issues)?;
     let (power_cap, sustained) = capped?;
     // Without a rule, every decode step replays a graph.
-    let by_default = || scheduler.decode_graph(gpu, *parallel).unwrap_or(u32::MAX);
+    let decoding = max_seqs.saturating_mul(usage.verified);
+    let by_default = || scheduler.decode_graph(gpu, *parallel, decoding).unwrap_or(u32::MAX);
     let settings = Settings {
         token_budget,
         max_seqs,

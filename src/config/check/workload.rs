@@ -29,7 +29,9 @@ pub fn applied(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Workload>
     };
     // Without drafts nothing is accepted, whatever the form still holds.
     let drafts = Some(workload.drafts).filter(|drafts| drafts.drafted > 0).unwrap_or_default();
-    Some(Workload { isl, osl: workload.mean_output(), spread, log_spread, shape, drafts, ..workload.clone() })
+    let max_in_flight = workload.max_in_flight.filter(|_| workload.load.may_be_limited());
+    let osl = workload.mean_output();
+    Some(Workload { isl, osl, spread, log_spread, shape, drafts, max_in_flight, ..workload.clone() })
 }
 
 /// The lengths of prompts; `None` if refused.

@@ -4,9 +4,7 @@ use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Find, Link};
-use crate::config::{
-    Dtype, Field, Issue, Lengths, Load, ModelChoice, Parallelism, Scenario, SpecSheet, comparable,
-};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet, comparable};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -273,7 +271,7 @@ impl Form {
         };
         let own =
             FormGroup::Hardware.inputs().iter().filter_map(|input| input.number.as_ref()).all(|number| {
-                let figure = number.catalog.and_then(|of| of(&engine.scheduler, gpu, &Parallelism::NONE));
+                let figure = number.catalog.and_then(|of| of(&engine.scheduler, gpu, scenario));
                 (number.read)(scenario).is_none_or(|held| figure.map(round) == Some(round(held)))
             });
         if own {

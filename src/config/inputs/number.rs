@@ -4,11 +4,11 @@ use super::stops::{Stops, round};
 use super::{INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{pointed, real, ungrouped, values, whole};
-use crate::config::{Field, Gpu, Issue, Lengths, Load, Parallelism, Scenario, Scheduler, excerpt};
+use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler, excerpt};
 use crate::units::decimal;
 
-/// A figure of the catalog by scheduler, GPU and parallelism.
-pub type OfCatalog = fn(&Scheduler, &Gpu, &Parallelism) -> Option<f64>;
+/// A figure of the catalog for a scenario, by its scheduler and GPU.
+pub type OfCatalog = fn(&Scheduler, &Gpu, &Scenario) -> Option<f64>;
 
 /// The range of a number, and its box and slider in the form.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ impl Number {
     /// The catalog's figure for a scenario that sets none.
     pub fn listed(&self, scenario: &Scenario) -> Option<f64> {
         let (engine, gpu) = (Offered::of(&scenario.engine)?, catalog().gpu(&scenario.gpu)?);
-        self.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), &scenario.parallel)
+        self.catalog?(&engine.scheduler, &scenario.spec.apply(gpu), scenario)
     }
 
     /// The scenario's number, or else the catalog's.

@@ -153,9 +153,9 @@ inputs! {
     SessionRate = load!(SessionRate, 8, PER_SECOND.unit("sessions/s"), row("sr", "Session rate",
         "Sessions per second, starting independently (Poisson) however many are open.")),
     MaxInFlight = row("mc", "In flight",
-        "Requests of the burst in flight at once (`--max-concurrency` of `vllm bench serve`); empty for \
-        all.").at(Requests, 15).later()
-        .when(|scenario| matches!(scenario.workload.load, Load::Burst(_)))
+        "Requests in flight at once: the client holds the others back (`--max-concurrency` of `vllm bench serve`). Empty: \
+        no limit.").at(Requests, 15).later()
+        .when(|scenario| scenario.workload.load.may_be_limited())
         .number(held!(workload.max_in_flight, COUNT.unit("at most").optional())),
     Turns = row("tn", "Turns",
         "Turns per session. The first prompt has the input length; each later one is the whole conversation so far \
@@ -211,10 +211,10 @@ inputs! {
             real(0.01, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of requests").optional())),
     TokenBudget = row("tb", "Token budget", "Tokens that one engine step may process, on each rank of attention DP.").at(Engine, 1)
         .number(held!(overrides.token_budget,
-            whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|scheduler, gpu, parallel| scheduler.limits_on(gpu, parallel.dp).0.0))),
+            whole(1.0, 1_048_576.0, BUDGETS).unit("per step").or(|scheduler, gpu, own| scheduler.limits_on(gpu, own.usage()).0.0))),
     MaxSeqs = row("ms", "Max sequences", "Sequences the engine runs at once, on each rank of attention DP.").at(Engine, 2)
         .number(held!(overrides.max_seqs,
-            whole(1.0, 65_536.0, SIZES).unit("at most").or(|scheduler, gpu, parallel| scheduler.limits_on(gpu, parallel.dp).1.0))),
+            whole(1.0, 65_536.0, SIZES).unit("at most").or(|scheduler, gpu, own| scheduler.limits_on(gpu, own.usage()).1.0))),
     MemoryShare = row("mem", "Memory share", "Fraction of GPU memory the engine may use.").at(Engine, 3)
         .number(held!(overrides.memory_share,
             real(0.1, 0.98, Even { low: 0.3, high: 0.98, step: 0.01 }).unit("of the GPU")
@@ -222,7 +222,7 @@ inputs! {
     LargestGraph = row("cg", "Largest CUDA graph", "Largest decode step that replays a CUDA graph, on each rank of attention DP, in \
         sequences (vLLM: tokens, drafted ones too). Larger ones are launched kernel by kernel; with 0, all are.").at(Engine, 4).later()
         .number(held!(overrides.largest_graph, whole(0.0, 65_536.0, SIZES).unit("at most")
-            .or(|scheduler, gpu, parallel| scheduler.decode_graph(gpu, *parallel).map(f64::from)))),
+            .or(|scheduler, gpu, own| own.decode_graph(scheduler, gpu).map(f64::from)))),
     Sustained = row("clk", "Sustained clock", "Fraction of the boost clock the GPU sustains under load.").at(Rates, 0)
         .number(held!(overrides.sustained,
             real(0.3, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of boost")

@@ -13,6 +13,9 @@ pub fn whole(text: &str) -> Result<u32, String> {
         Ok(number) if is_number => Ok(number),
         _ if is_number => Err(format!("`{}` is larger than {}", excerpt(text), u32::MAX)),
         _ if digits.is_empty() => Err("a whole number is missing: give one such as 8".into()),
+        _ if digits.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok()) => {
+            Err(format!("`{}` is negative: give a number such as 8", excerpt(text)))
+        }
         _ => Err(format!("`{}` is not a whole number: give one such as 8", excerpt(text))),
     }
 }

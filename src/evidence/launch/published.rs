@@ -8,8 +8,8 @@ use super::plan::LaunchPlan;
 use super::{Graphs, KvCache, LaunchLayout, LaunchSettings, Origin};
 use crate::config::catalog::numbers;
 use crate::config::command::{Flag, Setting, flags, setting};
-use crate::config::{Drafts, Engine, Version, VersionDefaults, catalog};
-use crate::evidence::cases::{Published, ServedCase};
+use crate::config::{Drafts, Engine, Scheduler, Usage, Version, VersionDefaults, catalog};
+use crate::evidence::cases::{LoadKind, Published, ServedCase};
 
 pub(super) fn launch(
     plan: &LaunchPlan,
@@ -27,7 +27,8 @@ pub(super) fn launch(
     let version = case.engine_version.as_ref().map_or("", Version::text);
     let defaults =
         defaults.ok_or_else(|| format!("the defaults of {} {version} are not recorded", engine.name))?;
-    let (budget, seqs) = engine.scheduler.limits_on(gpu, 1);
+    let (budget, seqs) =
+        engine.scheduler.limits_on(gpu, Usage { offline: case.kind == LoadKind::Offline, ..Usage::plain(1) });
     let (Some(budget), Some(seqs)) = (budget.0, seqs.0) else {
         return Err(format!("no default limits of {} on {}", engine.name, gpu.name));
     };
@@ -63,7 +64,7 @@ pub(super) fn launch(
         engine_settings(&mut launch, case, gpu)?;
     }
     let default_seqs = seqs as u32;
-    drafts(&mut launch, plan, case, published, &given);
+    drafts(&mut launch, &engine.scheduler, plan, published, &given);
     let of_rank = |all: u32| engine.scheduler.of_rank(all, launch.layout.attention_dp);
     launch.token_budget = of_rank(launch.token_budget);
     // The default is each rank's.
@@ -184,8 +185,8 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
 /// Tokens drafted and accepted in each step: as the run reported or, failing that, as in similar runs.
 fn drafts(
     launch: &mut LaunchSettings,
+    scheduler: &Scheduler,
     plan: &LaunchPlan,
-    case: &ServedCase,
     published: &Published,
     given: &[Flag],
 ) {
@@ -205,8 +206,9 @@ fn drafts(
         ));
         deepest * plan.drafts.accepted / f64::from(plan.drafts.drafted)
     });
-    if case.engine == "sglang" && !given.iter().any(|flag| setting(&flag.name) == Some(Setting::MaxSeqs)) {
-        launch.max_seqs = Some(constants().sglang_drafting_seqs as u32);
+    let drafting = scheduler.drafting_seqs.as_ref().and_then(|seqs| seqs.0);
+    if !given.iter().any(|flag| setting(&flag.name) == Some(Setting::MaxSeqs)) {
+        launch.max_seqs = drafting.map(|seqs| seqs as u32).or(launch.max_seqs);
     }
     if given.iter().any(|flag| flag.name == "speculative_draft_model_path") {
         launch.draft_passes = deepest as u32;

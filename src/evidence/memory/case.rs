@@ -5,7 +5,7 @@ use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
 use crate::config::names::Resolved;
 use crate::config::{
-    Dtype, Engine, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, Workload, check,
+    Dtype, Engine, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, Usage, Workload, check,
 };
 use crate::evidence::cases;
 use crate::serving::memory_of;
@@ -40,13 +40,13 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
         ..published
     };
     let kv = case.kv_dtype.as_deref().map_or(Ok(Dtype::Bf16), format)?;
-    let (token_budget, max_seqs) = engine.scheduler.limits_on(&gpu, case.dp);
+    let (token_budget, max_seqs) = engine.scheduler.limits_on(&gpu, Usage::plain(case.dp));
     let limit = |given: Option<u32>, default: Option<f64>| given.or(default.map(|limit| limit as u32));
     let unlimited = || format!("{} has no default limits", engine.name);
     let token_budget = limit(case.max_num_batched_tokens, token_budget.0).ok_or_else(unlimited)?;
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let parallel = Parallelism { tp: case.tp, pp: case.pp, dp: case.dp, ep: 1 };
-    let graph = engine.scheduler.decode_graph(&gpu, parallel).unwrap_or(u32::MAX);
+    let graph = engine.scheduler.decode_graph(&gpu, parallel, max_seqs).unwrap_or(u32::MAX);
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
     let (plain, issues) = check(&Scenario::default(), catalog);
     let bare = plain.ok_or_else(|| cases::texts(&issues))?.without_requests();

@@ -37,7 +37,9 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
             // If no limit is set, the run is limited by its clients.
             max_seqs: launch.max_seqs,
             memory_share: launch.memory_share,
-            largest_graph: launch.graph_batch.filter(|&most| default_graph(case, parallel) != Some(most)),
+            largest_graph: launch
+                .graph_batch
+                .filter(|&most| default_graph(case, parallel, launch) != Some(most)),
             ..Overrides::default()
         },
         model: ModelChoice::Catalog(resolved.model.id.clone()),
@@ -46,9 +48,11 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
 }
 
 /// The largest CUDA graph that the engine captures unless told otherwise.
-fn default_graph(case: &ServedCase, parallel: Parallelism) -> Option<u32> {
+fn default_graph(case: &ServedCase, parallel: Parallelism, launch: &LaunchSettings) -> Option<u32> {
     let (engine, gpu) = (catalog().engine(&case.engine)?, catalog().gpu(&case.gpu)?);
-    engine.scheduler.decode_graph(gpu, parallel)
+    let seqs = launch.max_seqs.unwrap_or(u32::MAX);
+    let decoding = seqs.saturating_mul(launch.drafts.drafted.saturating_add(1));
+    engine.scheduler.decode_graph(gpu, parallel, decoding)
 }
 
 /// The same with the lengths that its client drew: uniformly between two shares of the requested ones, or their means.

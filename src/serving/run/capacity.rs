@@ -38,8 +38,9 @@ impl Runner {
             let run = |load: Load, of_slot: f64| {
                 let of_copy = ((f64::from(slots) * of_slot * longer) as u32).clamp(FEWEST, MOST_AT_RATE);
                 let busy = self.setup.under(|workload| {
-                    // No think time while others could be served.
+                    // No think time while others could be served, and no client that holds requests back.
                     workload.turns.think_s = 0.0;
+                    workload.max_in_flight = None;
                     (workload.load, workload.requests) = (load, Some(of_copy.saturating_mul(copies)));
                 });
                 self.corrected(&busy, load, true)
@@ -139,6 +140,10 @@ impl Runner {
         let beyond = Saturation { offered_per_s, served_per_s, backlog };
         run.saturation = match run.saturation {
             None => Some(beyond),
+            // What the client holds back, only the run tells.
+            Some(own) if self.setup.workload.max_in_flight.is_some() => {
+                Some(Saturation { served_per_s: own.served_per_s.min(served_per_s), ..own })
+            }
             Some(own) if served_per_s < offered_per_s => Some(Saturation { served_per_s, ..own }),
             // So close to capacity that only the run tells.
             own => own,

@@ -7,7 +7,7 @@
 use super::capacity::NEARLY_FULL;
 use super::{MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
 use crate::config::{Load, Setup, Workload};
-use crate::serving::sim::{FinishedRequest, Outcome, SimError};
+use crate::serving::sim::{Arrivals, FinishedRequest, Outcome, SimError};
 
 /// Arrivals continue for this many mean stays of the requests in the server: a quarter of them meet one that is filling up.
 const STAYS: f64 = 4.0;
@@ -61,15 +61,17 @@ impl Runner {
         Ok(served)
     }
 
-    /// How many times the simulated replica's rate all `replicas` serve. Few requests may not divide by them, and the first of
-    /// most replicas arrive later than that of the simulated one.
+    /// How many times the simulated replica's rate all `replicas` serve. Few requests or sessions may not divide by them, and
+    /// the first of most replicas arrive later than that of the simulated one.
     pub(super) fn worth(&self, setup: &Setup, load: Load, outcome: &Outcome, replicas: f64) -> f64 {
         let of_trace = self.trace.as_ref().map(|trace| trace.requests.len() as f64);
-        let Some(all) = of_trace.or(stated(setup, load).map(f64::from)) else { return replicas };
-        let simulated = outcome.requests.len() as f64;
+        let turns = if self.trace.is_some() { 1 } else { turns(setup, load) };
+        let all = of_trace.or(stated(setup, load).map(|all| f64::from(all.div_ceil(turns))));
+        let Some(all) = all else { return replicas };
+        let simulated = outcome.requests.len() as f64 / f64::from(turns);
         match load {
-            Load::Concurrency(_) => replicas.min(all / simulated),
-            Load::Rate(rate) | Load::ConstantRate(rate) => {
+            Load::Concurrency(_) | Load::Sessions(_) => replicas.min(all / simulated),
+            Load::Rate(rate) | Load::ConstantRate(rate) | Load::SessionRate(rate) => {
                 let later = (all - 1.0 - (simulated - 1.0) * replicas).max(0.0) / rate;
                 all / simulated * outcome.duration() / (outcome.duration() + later)
             }
@@ -153,6 +155,20 @@ pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, slots: f
     now >= NEARLY_FULL * slots && now > GROWING * before
 }
 
+/// As [`super::Run::history_found`].
+pub(super) fn history_found(setup: &Setup, outcome: &Outcome) -> Option<f64> {
+    let turns = setup.workload.session().filter(|_| setup.prefill.is_none())?;
+    let (mut first, mut history) = (0.0, 0.0);
+    for (id, served) in outcome.requests.iter().enumerate() {
+        if (id as u32).is_multiple_of(turns.count.max(1)) {
+            first += f64::from(setup.cached(served.prompt));
+        } else {
+            history += f64::from(served.prompt.saturating_sub(turns.message));
+        }
+    }
+    (history > 0.0).then(|| ((outcome.counts.found as f64 - first) / history).clamp(0.0, 1.0))
+}
+
 /// Rounded up to complete sessions.
 fn whole(requests: u32, turns: u32) -> u32 {
     requests.div_ceil(turns.max(1)).saturating_mul(turns.max(1))
@@ -164,9 +180,21 @@ pub(super) fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
     (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
 }
 
+/// Copies that requests are sent to: at a rate, no more than may be in flight.
+pub(super) fn busy_copies(setup: &Setup, load: Load) -> u32 {
+    let most = setup.workload.max_in_flight.filter(|_| matches!(load, Load::Rate(_) | Load::ConstantRate(_)));
+    setup.copies().min(most.unwrap_or(u32::MAX)).max(1)
+}
+
+/// Arrivals at one copy, at most its share of all requests in flight.
+pub(super) fn limited(setup: &Setup, due: Arrivals) -> Arrivals {
+    let Some(most) = setup.workload.max_in_flight else { return due };
+    Arrivals::AtMost { in_flight: clients_of_one(setup, most).0, due: Box::new(due) }
+}
+
 /// Requests that a run of `load` sends to one replica at first.
 pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
-    let replicas = setup.copies();
+    let replicas = busy_copies(setup, load);
     let stated = stated(setup, load);
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);

@@ -29,6 +29,7 @@ pub use power::Power;
 pub use report::{Point, PointBands, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
+pub use trial::ramp_of;
 
 use std::sync::{Arc, OnceLock};
 
@@ -217,7 +218,8 @@ impl Runner {
         let least = served.into_iter().chain(arriving).reduce(f64::min);
         let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
         let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
-        Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, ..run })
+        let history_found = count::history_found(setup, &outcome);
+        Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, history_found, ..run })
     }
 
     /// The same for one replica that is sent `count` requests, as seen by its clients.
@@ -266,13 +268,14 @@ impl Runner {
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.
     fn requests(&self, setup: &Setup, load: Load, count: usize) -> (Vec<Request>, Arrivals, f64) {
         let workload = &setup.workload;
-        let copies = setup.copies();
+        let copies = count::busy_copies(setup, load);
         let replicas = f64::from(copies);
+        let limited = |due| count::limited(setup, due);
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
             let (arrivals, requests) = trace.share(copies as usize);
             let slower = trace.rate().map_or(1.0, |own| own / rate);
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
-            return (requests, Arrivals::Times(arrivals), replicas);
+            return (requests, limited(Arrivals::Times(arrivals)), replicas);
         }
         let drawn = |rate: f64| Arrivals::Rate {
             per_s: rate / replicas,
@@ -283,10 +286,10 @@ impl Runner {
         let shares = load.amount() / f64::from(count::requests_of(setup, load));
         let (arrivals, replicas) = match load {
             Load::Concurrency(clients) => clients_of(setup, clients),
-            Load::Rate(rate) => (drawn(rate), replicas),
+            Load::Rate(rate) => (limited(drawn(rate)), replicas),
             Load::ConstantRate(rate) => {
                 let times = (0..count).map(|request| request as f64 * replicas / rate);
-                (Arrivals::Times(times.collect()), replicas)
+                (limited(Arrivals::Times(times.collect())), replicas)
             }
             Load::Burst(_) => match workload.max_in_flight {
                 Some(most) => {

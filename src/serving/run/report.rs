@@ -31,6 +31,9 @@ pub struct Run {
     pub required: [f64; 2],
     /// Times a sequence lost its KV cache and was recomputed.
     pub preemptions: u32,
+    /// Share of the sessions' history that was still in the prefix cache when a turn needed it; `None` without sessions,
+    /// and with pools.
+    pub history_found: Option<f64>,
     /// Set if arrivals exceed capacity: TTFT then depends on the length of the run.
     pub saturation: Option<Saturation>,
     pub timeline: Timeline,
@@ -116,6 +119,7 @@ impl Run {
             limits: limit_results(outcome, &slos),
             required: [slos.share(), slos.percentile.unwrap_or(0.0) * 1e-2],
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
+            history_found: None,
             saturation,
             fills: false,
             timeline: Timeline {

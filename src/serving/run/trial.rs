@@ -14,6 +14,11 @@ use crate::serving::sim::{FinishedRequest, Stats};
 /// start are then at most a quarter of those who return, and most of a run is still at full load.
 const BEGIN: f64 = 4.0;
 
+/// Seconds over which clients start who get an answer in this many, so that they hardly meet in one queue.
+pub fn ramp_of(answer: f64) -> f64 {
+    (BEGIN * answer).ceil()
+}
+
 /// Mean seconds of a run's requests.
 struct Answers {
     ttft: f64,
@@ -51,9 +56,8 @@ impl Runner {
             return Ok(setup);
         }
         let think = if matches!(load, Load::Sessions(_)) { setup.workload.turns.think_s } else { 0.0 };
-        let ramped = |answer: f64| {
-            setup.under(|workload| workload.start = Start::Ramp((BEGIN * (answer + think)).ceil()))
-        };
+        let ramped =
+            |answer: f64| setup.under(|workload| workload.start = Start::Ramp(ramp_of(answer + think)));
         let at_once = self.answers(&setup, load)?;
         let ramp = ramped(at_once.e2e);
         if at_once.ttft < at_once.e2e / 2.0 {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::SimError;
+use super::limited_client::LimitedClient;
 use super::queue::insert;
 use crate::kernels::random::SplitMix64;
 
@@ -24,6 +25,9 @@ pub enum Arrivals {
     },
     /// All at 0 s: a burst, an offline queue, a static batch.
     AtOnce,
+    /// As `due` says, which must not depend on answers, but with at most this many in flight: the client sends the next
+    /// one that is due when an earlier one ends. Its times start when it is sent, as in `vllm bench serve`.
+    AtMost { in_flight: u32, due: Box<Arrivals> },
     /// Sessions of `turns` requests each, consecutive in the list. Sessions start as `begin` says for single
     /// requests and end with their last request; each later request arrives `think_s` after the previous one has
     /// finished.
@@ -36,7 +40,7 @@ impl Arrivals {
         match self {
             Self::Closed { .. } | Self::Ramp { .. } => Some(0.0),
             Self::Sessions { think_s, begin, .. } => begin.pause().map(|_| *think_s),
-            Self::Times(_) | Self::Rate { .. } | Self::AtOnce => None,
+            Self::Times(_) | Self::Rate { .. } | Self::AtOnce | Self::AtMost { .. } => None,
         }
     }
 }
@@ -48,6 +52,7 @@ const TIMES: &str =
 /// Where the next arrival comes from.
 pub(super) enum ArrivalSource {
     Open { times: Vec<f64>, next: usize },
+    Limited(LimitedClient),
     Closed { due: VecDeque<f64>, next: usize, left: usize },
     Sessions { turns: usize, think_s: f64, begin: Box<ArrivalSource>, later: VecDeque<(f64, usize)> },
 }
@@ -66,6 +71,12 @@ impl ArrivalSource {
             }
             Arrivals::Rate { per_s, burstiness, seed } => drawn(*per_s, *burstiness, *seed, count)?,
             Arrivals::AtOnce => vec![0.0; count],
+            Arrivals::AtMost { in_flight, due } => {
+                let (Self::Open { times, .. }, 1..) = (Self::new(due, count)?, *in_flight) else {
+                    return Err(SimError::Arrivals("at least one request must be in flight, sent at a rate"));
+                };
+                return Ok(Self::Limited(LimitedClient::new(times, *in_flight)));
+            }
             Arrivals::Sessions { turns, think_s, begin } => {
                 let turns = *turns as usize;
                 if turns == 0 || !count.is_multiple_of(turns) {
@@ -99,6 +110,7 @@ impl ArrivalSource {
     pub fn peek(&self) -> Option<f64> {
         match self {
             Self::Open { times, next } => times.get(*next).copied(),
+            Self::Limited(client) => client.next(),
             Self::Closed { due, .. } => due.front().copied(),
             Self::Sessions { begin, later, .. } => {
                 let later = later.front().map(|&(time, _)| time);
@@ -111,6 +123,7 @@ impl ArrivalSource {
     pub fn take(&mut self) -> usize {
         let next = match self {
             Self::Open { next, .. } => next,
+            Self::Limited(client) => return client.send(),
             Self::Closed { due, next, .. } => {
                 due.pop_front();
                 next
@@ -134,6 +147,7 @@ impl ArrivalSource {
                 *left -= 1;
                 insert(due, time, |&earlier| earlier <= time);
             }
+            Self::Limited(client) => client.ended(time),
             Self::Sessions { turns, think_s, later, .. } if !(id + 1).is_multiple_of(*turns) => {
                 let time = time + *think_s;
                 insert(later, (time, id + 1), |&(earlier, _)| earlier <= time);
@@ -143,10 +157,18 @@ impl ArrivalSource {
         }
     }
 
-    /// Whether arrivals are independent of answers, except within a session.
+    /// When request `id`, just sent at `time`, was due, and how many were due but not sent at that moment.
+    pub fn overdue(&self, id: usize, time: f64) -> (f64, u32) {
+        match self {
+            Self::Limited(client) => client.overdue(id),
+            _ => (time, 0),
+        }
+    }
+
+    /// Whether requests are due independently of answers, except within a session.
     pub fn is_open(&self) -> bool {
         match self {
-            Self::Open { .. } => true,
+            Self::Open { .. } | Self::Limited(_) => true,
             Self::Closed { .. } => false,
             Self::Sessions { begin, .. } => begin.is_open(),
         }
@@ -156,7 +178,7 @@ impl ArrivalSource {
     pub fn turns(&self) -> usize {
         match self {
             Self::Sessions { turns, .. } => *turns,
-            Self::Open { .. } | Self::Closed { .. } => 1,
+            _ => 1,
         }
     }
 
@@ -164,7 +186,7 @@ impl ArrivalSource {
     pub fn session(&self, id: usize) -> Option<u32> {
         match self {
             Self::Sessions { turns, .. } => Some((id / turns) as u32),
-            Self::Open { .. } | Self::Closed { .. } => None,
+            _ => None,
         }
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Prefix caching covers a share of each prompt, and the earlier turns of the same session, but not prefixes shared
 //! between requests. A turn finds them on the rank that served the previous one, until running sequences need the
-//! memory; after a preemption there is nothing.
+//! memory. After a preemption, only vLLM's requests find what they had computed.
 //!
 //! Not modelled: priorities, limits on long prompts, KV caches that do not grow with every token, and blocks for
 //! rejected drafts.
@@ -22,6 +22,7 @@ mod decoding;
 mod error;
 mod hand_over;
 mod host;
+mod limited_client;
 pub mod metrics;
 mod outcome;
 mod policy;

@@ -93,6 +93,8 @@ pub struct Counts {
     pub prompt_steps: u64,
     /// Number of times a sequence lost its KV cache.
     pub preemptions: u64,
+    /// Prompt tokens that requests found in the prefix cache when they first started.
+    pub found: u64,
 }
 
 impl Counts {
@@ -100,6 +102,7 @@ impl Counts {
         self.steps += other.steps;
         self.prompt_steps += other.prompt_steps;
         self.preemptions += other.preemptions;
+        self.found += other.found;
     }
 }
 

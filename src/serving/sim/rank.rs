@@ -72,6 +72,8 @@ pub(super) struct Rank<'a> {
     pub share: f64,
     pub micro_batches: Vec<MicroBatch>,
     pub preemptions: u64,
+    /// Prompt tokens found in the prefix cache.
+    pub found: u64,
 }
 
 impl<'a> Rank<'a> {
@@ -87,6 +89,7 @@ impl<'a> Rank<'a> {
             share: first_share(policy.preempt),
             micro_batches: (0..policy.stages).map(|_| MicroBatch::new(policy)).collect(),
             preemptions: 0,
+            found: 0,
         }
     }
 
@@ -106,6 +109,7 @@ impl<'a> Rank<'a> {
     pub fn start(&mut self, micro: usize, id: u32, request: &mut RequestState) {
         if !request.is_ready() {
             request.filled = self.cached(request);
+            self.found += if request.fill == request.prompt { u64::from(request.filled) } else { 0 };
             request.read = 0;
             request.session.into_iter().for_each(|session| self.prefixes.take(session));
         }

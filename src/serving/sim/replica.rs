@@ -101,7 +101,12 @@ impl<'a> Replica<'a> {
     }
 
     pub fn counts(&self) -> Counts {
-        Counts { steps: self.steps, prompt_steps: self.prompt_steps, preemptions: self.preemptions() }
+        Counts {
+            steps: self.steps,
+            prompt_steps: self.prompt_steps,
+            preemptions: self.preemptions(),
+            found: self.ranks.iter().map(|rank| rank.found).sum(),
+        }
     }
 
     fn preemptions(&self) -> u64 {

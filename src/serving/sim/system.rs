@@ -165,8 +165,8 @@ impl<'a> System<'a> {
     fn arrive(&mut self, time: f64) {
         self.count_requests(time);
         let id = self.source.take();
-        let waiting = self.waiting();
-        self.watch.arrival(id, time, waiting);
+        let (due, overdue) = self.source.overdue(id, time);
+        self.watch.arrival(id, due, self.waiting() + overdue);
         self.arrived += 1;
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);

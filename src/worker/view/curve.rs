@@ -115,7 +115,7 @@ fn words(setup: &Setup, points: &[Point]) -> String {
     if points.iter().any(|point| point.bands.is_some()) {
         text += " 80 % of measurements are expected within the shaded areas.";
     }
-    if points.iter().any(|point| point.saturated) {
+    if points.iter().any(|point| point.saturated) && setup.workload.max_in_flight.is_none() {
         text += " Beyond capacity TTFT grows without bound.";
     }
     text

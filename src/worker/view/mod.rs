@@ -75,6 +75,10 @@ fn what(setup: &Setup, run: &Run) -> String {
         1 => format!("{} per second", count(rate)),
         _ => format!("{} of {} per second", count(rate / f64::from(copies)), count(rate)),
     };
+    let limited = match setup.workload.max_in_flight {
+        Some(most) => format!(", at most {most} in flight{}", if copies > 1 { " in all" } else { "" }),
+        None => String::new(),
+    };
     match setup.workload.load {
         Load::Concurrency(clients) => {
             if clients == 1 {
@@ -88,14 +92,9 @@ fn what(setup: &Setup, run: &Run) -> String {
                 ends.{bursts}"
             )
         }
-        Load::Rate(all) => format!("{requests}{of}, {}, {}.", rate(all), times(setup)),
-        Load::ConstantRate(all) => format!("{requests}{of}, {}, with equal gaps.", rate(all)),
-        Load::Burst(_) => match setup.workload.max_in_flight {
-            Some(most) => {
-                format!("{requests}{of} at once, up to {most} in flight.")
-            }
-            None => format!("{requests}{of}, all at once."),
-        },
+        Load::Rate(all) => format!("{requests}{of}, {}, {}{limited}.", rate(all), times(setup)),
+        Load::ConstantRate(all) => format!("{requests}{of}, {}, with equal gaps{limited}.", rate(all)),
+        Load::Burst(_) => format!("{requests}{of}, all at once{limited}."),
         Load::Offline(all) if run.requests < all.div_ceil(copies) => format!(
             "{requests}{of}, all queued before the first step, stand for {}.",
             count(f64::from(all.div_ceil(copies))),
@@ -174,6 +173,10 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
         facts.push(Fact::new("goodput", per_s(goodput, "/s"), "Requests per second that meet all limits"));
         let share = percent(goodput / metrics.requests_per_s).to_string();
         facts.push(Fact::new("within limits", share, "Share of requests that meet all limits"));
+    }
+    if let Some(found) = run.history_found {
+        let help = "Share of the sessions' history that was still in the prefix cache when a turn needed it";
+        facts.push(Fact::new("history cached", percent(found).to_string(), help));
     }
     if run.preemptions > 0 {
         let times = count(f64::from(run.preemptions));

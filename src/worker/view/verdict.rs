@@ -1,10 +1,14 @@
 //! Whether an answer meets the limits, and by how much.
 
-use crate::config::{Issue, Setup, Slos};
+use crate::config::{Field, Issue, Load, Setup, Slos, Start};
 use crate::serving::Report;
 use crate::serving::report::Headline;
+use crate::serving::run::Run;
 use crate::units::{self, Seconds, confidence, count, fixed};
 use crate::worker::protocol::Verdict;
+
+/// Share of its limit up to which the median meets it easily.
+const EASILY: f64 = 0.5;
 
 /// A limit and the time compared with it, in seconds.
 struct ComparedLimit {
@@ -26,8 +30,13 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         // The load that was requested, not the one that arrived in this run.
         let required = setup.requests_at(run.load);
         let (offered, served) = (count(required), count(saturation.served_per_s));
-        let reason = format!("{offered} requests/s arrive, {served} can be served");
-        return verdict("misses", "Overloaded", reason);
+        let (words, reason) = match setup.workload.max_in_flight {
+            None => ("Overloaded", format!("{offered} requests/s arrive, {served} can be served")),
+            Some(most) => {
+                ("Behind the rate", format!("{served} of {offered} requests/s are sent, {most} at a time"))
+            }
+        };
+        return verdict("misses", words, reason);
     }
     let (limits, at) = match run {
         Some(run) => {
@@ -68,8 +77,20 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let names: Vec<&str> = missed.iter().map(|limit| limit.name).collect();
         let words =
             format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
-        verdict("misses", &words, said(&missed, over, keep))
+        let start = run.filter(|run| is_of_start(setup, run, &missed)).map_or("", |_| START);
+        verdict("misses", &words, said(&missed, over, keep) + start)
     }
+}
+
+/// Why a limit is missed that half of the requests meet easily.
+const START: &str = "; all clients start at once, and the first of them wait for all prompts";
+
+/// Whether the limits are missed by a run that begins with all clients at once and, later on, meets them.
+fn is_of_start(setup: &Setup, run: &Run, missed: &[&ComparedLimit]) -> bool {
+    let at_once = matches!(setup.workload.load, Load::Concurrency(2..) | Load::Sessions(2..))
+        && setup.workload.start == Start::AtOnce;
+    let waits = missed.iter().all(|limit| limit.name == Slos::metric(Field::SloTtft));
+    at_once && waits && missed.iter().all(|limit| run.metrics.ttft.p50 < EASILY * limit.limit)
 }
 
 fn verdict(id: &str, words: &str, reason: String) -> Verdict {

@@ -71,7 +71,8 @@ impl Stated {
     pub fn onto(&self, workload: &mut Workload) {
         let whole = |number: f64| number.round().clamp(1.0, f64::from(u32::MAX)) as u32;
         match (self.rate(), self.positive(Fact::Concurrency), self.sent_at_once()) {
-            (Some(rate), ..) => {
+            (Some(rate), most, _) => {
+                workload.max_in_flight = most.map(whole);
                 workload.arrive(rate, self.get(Fact::Burstiness).filter(|shape| *shape > 0.0))
             }
             (None, Some(clients), _) => workload.load = Load::Concurrency(whole(clients)),
@@ -143,11 +144,13 @@ impl Stated {
         let workload = &scenario.workload;
         let mut found: Vec<String> = Vec::new();
         found.extend(self.load(workload.load));
-        if let (Some(most), Some(_)) = (self.positive(Fact::Concurrency), self.rate()) {
-            found.push(format!(
-                "the report's limit of {} requests in flight is ignored, since it also states a rate",
-                count(most)
-            ));
+        let own = workload.max_in_flight.map(f64::from);
+        if let (Some(most), Some(_)) = (self.positive(Fact::Concurrency), self.rate())
+            && workload.load.may_be_limited()
+            && own != Some(most)
+        {
+            let own = own.map_or("no limit".into(), count);
+            found.push(format!("measured with at most {} in flight, configured with {own}", count(most)));
         }
         let split = scenario.parallel.tp.saturating_mul(scenario.parallel.dp);
         if let Some(tp) = self.positive(Fact::Tp).filter(|tp| differ(*tp, f64::from(split), 0.0)) {

@@ -138,8 +138,8 @@ fn a_run_is_as_long_and_arrives_as_its_report_says() {
     assert_eq!(of(r#""max_concurrency": 64, "completed": 6400"#).0, "v=1&c=64&me=tpot-18");
     let rate = r#""request_rate": 4, "burstiness": 0.5, "max_concurrency": 64, "completed": 300"#;
     let (link, said) = of(rate);
-    assert_eq!(link, "v=1&r=4&bu=0.5&np=300&me=tpot-18");
-    assert!(said.contains("limit of 64 requests in flight"), "{said}");
+    assert_eq!(link, "v=1&r=4&bu=0.5&mc=64&np=300&me=tpot-18");
+    assert!(!said.contains("in flight"), "{said}");
     let config = r#""input_config": {"endpoint": {"model_names": ["meta-llama/Llama-3.1-8B-Instruct"]},
         "loadgen": {"concurrency": 64, "request_rate": null}}, "request_count": {"unit": "requests", "avg": 320}"#;
     assert_eq!(of(config).0, "v=1&c=64&np=320&me=tpot-18");

@@ -26,7 +26,7 @@ pub fn serve(setup: &Setup) -> Shell {
     };
     let clients = match workload.load {
         Load::Concurrency(clients) => Some(clients.div_ceil(replicas)),
-        Load::Burst(_) => workload.max_in_flight.map(|most| most.div_ceil(replicas)),
+        load if load.may_be_limited() => workload.max_in_flight.map(|most| most.div_ceil(replicas)),
         _ => None,
     };
     let burstiness = match workload.load {

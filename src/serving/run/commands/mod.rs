@@ -234,13 +234,11 @@ fn trtllm(&Program { before, after, options: [tp, pp, ep, share] }: &Program, se
     if setup.parallel.dp > 1 {
         options += "enable_attention_dp: true\\n";
     }
-    match setup.graph_not_by_default() {
-        None => {}
-        Some(0) => options += "cuda_graph_config: null\\n",
-        Some(most) => {
-            options += &format!("cuda_graph_config:\\n  enable_padding: true\\n  max_batch_size: {most}\\n")
-        }
-    }
+    // Steps are padded to the next graph, but not by default.
+    options += &match setup.largest_graph {
+        0 => "cuda_graph_config: null\\n".to_owned(),
+        most => format!("cuda_graph_config:\\n  enable_padding: true\\n  max_batch_size: {most}\\n"),
+    };
     let drafted = setup.workload.drafts.drafted;
     if drafts_itself(setup) {
         options +=

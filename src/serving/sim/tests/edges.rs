@@ -67,6 +67,8 @@ fn invalid_arrivals_are_errors() {
     let policy = vllm(8, 4, 64);
     for arrivals in [
         Arrivals::Closed { clients: 0 },
+        Arrivals::AtMost { in_flight: 0, due: Box::new(Arrivals::AtOnce) },
+        Arrivals::AtMost { in_flight: 1, due: Box::new(Arrivals::Closed { clients: 1 }) },
         Arrivals::Ramp { clients: 1, seconds: -1.0 },
         Arrivals::Ramp { clients: 1, seconds: f64::INFINITY },
         Arrivals::Times(vec![0.0]),

@@ -129,8 +129,9 @@ fn accepted_drafts_come_at_once() {
 fn cached_prompt_tokens_are_not_computed() {
     let cached = Policy { cached_share: 0.55, kv_block: 10, ..vllm(80, 4, 1 << 20) };
     assert_eq!(record(&cached, &[(100, 1)], &Arrivals::AtOnce).0, ["50+50|0/0"]);
+    // The last token is always computed, and with it its block.
     let all = Policy { cached_share: 1.0, kv_block: 10, ..vllm(80, 4, 1 << 20) };
-    assert_eq!(record(&all, &[(100, 1)], &Arrivals::AtOnce).0, ["1+99|0/0"]);
+    assert_eq!(record(&all, &[(100, 1)], &Arrivals::AtOnce).0, ["10+90|0/0"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn vllm_decodes_first_and_fills_the_budget_with_prompts() {
     assert_eq!(steps, ["5+0,3+0|0/0", "3+3,3+0,1+0|1/6", "1+1|2/14", "|1/3"]);
     assert_eq!(firsts(&outcome), [1.0, 2.0, 2.0, 3.0]);
     assert_eq!(lasts(&outcome), [3.0, 3.0, 2.0, 4.0]);
-    assert_eq!(outcome.counts, Counts { steps: 4, prompt_steps: 3, preemptions: 0 });
+    assert_eq!(outcome.counts, Counts { steps: 4, prompt_steps: 3, ..Counts::default() });
 }
 
 #[test]
@@ -52,6 +52,38 @@ fn a_client_sends_its_next_request_when_the_last_one_ends() {
     assert_eq!(arrivals, [0.0, 0.0, 2.0]);
     assert_eq!(lasts(&outcome), [2.0, 4.0, 3.0]);
     assert_eq!(outcome.saturation, None);
+}
+
+/// One is due a second. The first keeps the only slot of the client for 4 s, so the others are sent late, and their times start then.
+#[test]
+fn a_client_holds_back_what_would_exceed_its_limit() {
+    let due = Box::new(Arrivals::Times(vec![0.0, 1.0, 2.0, 30.0]));
+    let arrivals = Arrivals::AtMost { in_flight: 1, due };
+    let (steps, outcome) = record(&vllm(8, 4, 1 << 20), &[(4, 4), (4, 2), (4, 1), (4, 1)], &arrivals);
+    assert_eq!(steps, ["4+0|0/0", "|1/5", "|1/6", "|1/7", "4+0|0/0", "|1/5", "4+0|0/0", "4+0|0/0"]);
+    let arrivals: Vec<f64> = outcome.requests.iter().map(|served| served.arrival).collect();
+    assert_eq!(arrivals, [0.0, 4.0, 6.0, 30.0]);
+    assert_eq!(lasts(&outcome), [4.0, 6.0, 7.0, 31.0]);
+}
+
+/// As many are due as the server can hold, but too few may be in flight to keep up.
+#[test]
+fn a_client_that_falls_behind_its_rate_is_told_from_one_that_keeps_up() {
+    let run = |in_flight: u32, per_s: f64| {
+        let due = Box::new(Arrivals::Times((0..200).map(|request| f64::from(request) / per_s).collect()));
+        let arrivals = Arrivals::AtMost { in_flight, due };
+        record(&vllm(64, 8, 1 << 20), &[(4, 4); 200], &arrivals).1
+    };
+    // A request takes four steps of 1 s.
+    let behind = run(2, 1.0);
+    let saturation = behind.saturation.expect("half of them are sent");
+    assert!((saturation.offered_per_s - 1.0).abs() < 0.02, "{saturation:?}");
+    assert!((saturation.served_per_s - 0.5).abs() < 0.02, "{saturation:?}");
+    assert!(behind.requests.iter().all(|served| served.ttft() < 2.0), "waiting at the client is not in it");
+    assert_eq!(run(8, 1.0).saturation, None);
+    let without = Arrivals::Times((0..200).map(f64::from).collect());
+    let free = record(&vllm(64, 8, 1 << 20), &[(4, 4); 200], &without).1;
+    assert_eq!(run(8, 1.0).requests, free.requests);
 }
 
 #[test]
