@@ -39,6 +39,8 @@ pub(super) struct OtherSettings {
     hierarchical: bool,
     /// Tokens drafted per step.
     drafted: Option<u32>,
+    /// Tokens verified per step.
+    verified: Option<u32>,
     /// A flag that asks for drafts without saying how many.
     drafted_how: Option<String>,
     /// Tokens of the longest request served.
@@ -165,11 +167,15 @@ impl OtherSettings {
                 Some(share) => scenario.overrides.memory_share = Some(share),
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
-            // Eager mode wins, wherever it stands.
-            Setting::LargestGraph if scenario.overrides.largest_graph == Some(0) => {}
-            Setting::LargestGraph => scenario.overrides.largest_graph = self.whole(Field::LargestGraph, flag),
-            Setting::Eager if flag.on() => scenario.overrides.largest_graph = Some(0),
-            Setting::Eager => {}
+            Setting::LargestGraph
+            | Setting::GraphSizes
+            | Setting::Eager
+            | Setting::GraphMode
+            | Setting::OptimizationLevel => self.graphs(scenario, setting, flag),
+            Setting::Compilation => {
+                self.compilation(flag).iter().for_each(|option| self.set(scenario, option));
+            }
+            Setting::Verified => self.verified = self.whole(Field::Drafted, flag),
             Setting::KvFormat => self.kv(flag),
             Setting::Drafted => self.drafted = self.whole(Field::Drafted, flag),
             Setting::Drafting => match drafted_in(flag) {
@@ -217,6 +223,8 @@ impl OtherSettings {
 
     /// A command says how many tokens are drafted, none unless it says so, but never how many are accepted.
     fn drafts(&mut self, scenario: &mut Scenario) {
+        // SGLang drafts as many tokens as it verifies, but for the last accepted one.
+        self.drafted = self.drafted.or(self.verified.map(|tokens| tokens.saturating_sub(1)));
         if let (Some(flag), None) = (&self.drafted_how, self.drafted) {
             let text = format!("`{flag}` alone leaves the number of draft tokens to the engine: enter it");
             self.issues.push(Issue::warning(Field::Drafted, text));

@@ -8,8 +8,10 @@ use crate::units::percent;
 /// A benchmark whose load is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {
-    /// `vllm bench serve`, formerly `benchmark_serving.py`.
+    /// `vllm bench serve`.
     Vllm,
+    /// `benchmark_serving.py`, which became it.
+    Script,
     /// `vllm bench throughput`, formerly `benchmark_throughput.py`, which queues all prompts in the engine itself.
     VllmOffline,
     /// `python -m sglang.bench_serving`.
@@ -49,6 +51,7 @@ impl Client {
     fn defaults(self) -> (&'static str, [f64; 2]) {
         match self {
             Self::Vllm | Self::VllmOffline => ("random", [1024.0, 128.0]),
+            Self::Script => ("sharegpt", [1024.0, 128.0]),
             Self::Sglang => ("sharegpt", [1024.0, 1024.0]),
         }
     }
@@ -56,10 +59,14 @@ impl Client {
     /// What a `--random-range-ratio` says: the mean as a share of the length given, and the spread around it.
     fn range(self, ratio: f64) -> (f64, f64) {
         match self {
-            // As much below as above.
-            Self::Vllm | Self::VllmOffline => (1.0, ratio),
+            // As much below as above. Scripts of early 2025, and those derived from them, take the other meaning, which alone
+            // allows 1.
+            Self::Vllm | Self::VllmOffline | Self::Script if ratio < 1.0 => (1.0, ratio),
             // From this share of the length to all of it.
-            Self::Sglang => ((1.0 + ratio) / 2.0, (1.0 - ratio) / (1.0 + ratio)),
+            _ => {
+                let least = ratio.clamp(0.0, 1.0);
+                ((1.0 + least) / 2.0, (1.0 - least) / (1.0 + least))
+            }
         }
     }
 }
@@ -92,23 +99,18 @@ impl OtherSettings {
         self.lengths(scenario, client, &sent, lengths);
         let workload = &mut scenario.workload;
         let Sent { rate, clients, prompts, .. } = sent;
+        // Clients alone are the load.
+        workload.max_in_flight = clients.filter(|_| rate.is_some());
         match (rate, clients) {
             _ if sent.sweeps_loads => return,
             _ if client == Client::VllmOffline => {
                 workload.load = Load::Offline(prompts.unwrap_or(PROMPTS));
-                (workload.max_in_flight, workload.requests) = (None, None);
+                workload.requests = None;
                 return;
             }
-            (Some(rate), clients) => {
-                self.unknown.extend(
-                    clients.map(|most| format!("--max-concurrency {most}` beside `--request-rate {rate}")),
-                );
-                workload.arrive(rate, sent.burstiness.or(Some(1.0)));
-            }
+            (Some(rate), _) => workload.arrive(rate, sent.burstiness.or(Some(1.0))),
             (None, Some(clients)) => workload.load = Load::Concurrency(clients),
-            (None, None) => {
-                (workload.load, workload.max_in_flight) = (Load::Burst(prompts.unwrap_or(PROMPTS)), None);
-            }
+            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(PROMPTS)),
         }
         match prompts.filter(|_| !matches!(workload.load, Load::Burst(_))) {
             None => workload.run_of(PROMPTS),

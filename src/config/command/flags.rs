@@ -57,6 +57,9 @@ fn of_line(line: &str) -> Vec<Flag> {
     of_words(&words).0
 }
 
+/// Flags of several words.
+const LISTS: [&str; 2] = ["cudagraph-capture-sizes", "cuda-graph-bs"];
+
 /// The settings of a command's words, and the words that belong to none.
 pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
     let (mut flags, mut others) = (Vec::new(), Vec::new());
@@ -68,6 +71,10 @@ pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
         }
         flags.push(match word.split_once('=') {
             Some((name, value)) => Flag::new(name, Some(value)),
+            None if LISTS.contains(&word.trim_start_matches('-')) => {
+                let sizes: Vec<&str> = std::iter::from_fn(|| rest.next_if(|next| !is_flag(next))).collect();
+                Flag::new(word, Some(&sizes.join(" ")))
+            }
             None => {
                 Flag::new(word, rest.next_if(|next| !is_flag(next) && (!is_switch(word) || is_bool(next))))
             }

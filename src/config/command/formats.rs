@@ -22,7 +22,7 @@ impl OtherSettings {
         scenario.kv = self.kv.unwrap_or(if is_scaled { Dtype::Fp8 } else { Dtype::Bf16 });
         self.issues.retain(|issue| issue.field != Field::Kv);
         if is_scaled && self.kv.is_none() {
-            let text = "FP8, for which the checkpoint has scales: engines use them unless told otherwise";
+            let text = "the KV cache is in FP8, for which the checkpoint has scales: engines use them unless told otherwise";
             self.issues.push(Issue::note(Field::Kv, text));
         }
     }

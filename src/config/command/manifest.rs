@@ -52,7 +52,7 @@ impl OtherSettings {
             self.issues.push(Issue::note(Field::CachedShare, text));
         }
         if !finds && given.iter().any(|flag| flag.name == "enable_prefix_caching") && is_on == Some(true) {
-            let text = "no shared prefixes are assumed, so the prefix cache has no effect: enter the share of each \
+            let text = "no shared prefixes are assumed, so the prefix cache finds nothing: enter the share of each \
                         prompt that it serves";
             self.issues.push(Issue::note(Field::CachedShare, text));
         }

@@ -6,6 +6,7 @@ mod benchmark;
 mod find;
 mod flags;
 mod formats;
+mod graphs;
 mod launches;
 mod manifest;
 mod settings;

@@ -21,8 +21,16 @@ pub enum Setting {
     MemoryShare,
     /// The largest decode step with a CUDA graph.
     LargestGraph,
+    /// All sizes with one.
+    GraphSizes,
     /// The switch without which steps replay CUDA graphs.
     Eager,
+    /// vLLM's kind of graphs.
+    GraphMode,
+    /// vLLM's level, as `-O0` or `-O3`.
+    OptimizationLevel,
+    /// vLLM's JSON that contains the same.
+    Compilation,
     KvFormat,
     /// Tokens of the longest request served.
     Longest,
@@ -34,6 +42,8 @@ pub enum Setting {
     Drafted,
     /// vLLM's JSON that contains the same.
     Drafting,
+    /// Tokens verified per step and sequence: those drafted and one more.
+    Verified,
     /// How tokens are drafted; only their number matters.
     DraftedHow,
     /// Affects no time.
@@ -72,7 +82,23 @@ const NAMES: &[(Setting, &[&str])] = &[
             "cuda_graph_config.max_batch_size",
         ],
     ),
+    (
+        Setting::GraphSizes,
+        &[
+            "cudagraph_capture_sizes",
+            "compilation_config.cudagraph_capture_sizes",
+            "cc.cudagraph_capture_sizes",
+            "cuda_graph_bs",
+            "cuda_graph_config.batch_sizes",
+        ],
+    ),
     (Setting::Eager, &["enforce_eager", "disable_cuda_graph"]),
+    (
+        Setting::GraphMode,
+        &["compilation_config.cudagraph_mode", "cc.cudagraph_mode", "o.cudagraph_mode", "cudagraph_mode"],
+    ),
+    (Setting::OptimizationLevel, &["o0", "o1", "o2", "o3", "o", "optimization_level"]),
+    (Setting::Compilation, &["compilation_config", "cc"]),
     (Setting::KvFormat, &["kv_cache_dtype"]),
     (Setting::Longest, &["max_model_len", "context_length", "max_seq_len"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
@@ -94,10 +120,10 @@ const NAMES: &[(Setting, &[&str])] = &[
             "speculative_config.model",
             "speculative_algorithm",
             "speculative_algo",
-            "speculative_num_draft_tokens",
             "speculative_eagle_topk",
         ],
     ),
+    (Setting::Verified, &["speculative_num_draft_tokens"]),
     (
         Setting::Idle,
         &[
@@ -158,7 +184,7 @@ pub(super) const IDLE: [&str; 32] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 19] = [
+pub(super) const HEAVY: [&str; 23] = [
     "extra_llm_api_options",
     "speculative_eagle_topk",
     "cpu_offload_gb",
@@ -178,4 +204,8 @@ pub(super) const HEAVY: [&str; 19] = [
     "compilation_config",
     "compilation_config.cudagraph_mode",
     "cc.cudagraph_mode",
+    "o.cudagraph_mode",
+    "cudagraph_mode",
+    "disable_piecewise_cuda_graph",
+    "kv_cache_memory_bytes",
 ];

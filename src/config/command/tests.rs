@@ -306,3 +306,38 @@ proptest! {
         let _ = read(&text, &Scenario::default());
     }
 }
+
+#[test]
+fn options_of_cuda_graphs_are_read_however_they_are_written() {
+    let vllm = |flags: &str| link_of(&format!("vllm serve Qwen/Qwen3-8B {flags}"));
+    for (flags, graph) in [
+        ("--cudagraph-capture-sizes 1 2 4 8 --port 8000", "&cg=8"),
+        ("--compilation-config '{\"max_cudagraph_capture_size\": 64}'", "&cg=64"),
+        (
+            "--compilation-config '{\"cudagraph_capture_sizes\": [1, 2, 32], \"cudagraph_mode\": \"FULL_AND_PIECEWISE\"}'",
+            "&cg=32",
+        ),
+        ("--compilation-config.cudagraph_mode NONE", "&cg=0"),
+        ("-O.cudagraph_mode=NONE", "&cg=0"),
+        ("-O0", "&cg=0"),
+        ("-O3", ""),
+        ("--enforce-eager --max-cudagraph-capture-size 64", "&cg=0"),
+    ] {
+        assert_eq!(vllm(flags), format!("v=1&m=qwen3-8b{graph}"), "{flags}");
+    }
+    let other = read_link("vllm serve Qwen/Qwen3-8B --compilation-config.cudagraph_mode PIECEWISE")
+        .expect("a command");
+    assert!(other.1[0].contains("cudagraph-mode PIECEWISE"), "{other:?}");
+    let sglang = "python -m sglang.launch_server --cuda-graph-bs 1 2 24 --model-path Qwen/Qwen3-8B";
+    assert_eq!(link_of(sglang), "v=1&m=qwen3-8b&e=sglang&cg=24");
+}
+
+/// Those verified are one more.
+#[test]
+fn sglang_drafts_one_token_less_than_it_verifies() {
+    let read = read_link(
+        "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --speculative-algorithm NGRAM \
+         --speculative-num-draft-tokens 8",
+    );
+    assert_eq!(read.expect("a command").0, "v=1&m=qwen3-8b&e=sglang&sd=7");
+}

@@ -18,6 +18,7 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
             "--request-rate 4 --num-prompts 500 --random-range-ratio 0.2",
             "v=1&m=qwen3-8b&osl=128&rr=0.2&r=4&np=500",
         ),
+        ("--request-rate 4 --max-concurrency 8", "v=1&m=qwen3-8b&osl=128&r=4&mc=8"),
         ("--request-rate 4 --burstiness 0.5", "v=1&m=qwen3-8b&osl=128&r=4&bu=0.5"),
         ("--request-rate inf --num-prompts 50", "v=1&m=qwen3-8b&osl=128&bn=50"),
         // As Rooflight itself writes a constant rate.
@@ -33,10 +34,6 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
     let (_, issues) =
         read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --dataset-name sonnet").expect("a command");
     assert_eq!(issues, ["not recognised and ignored: `--dataset-name sonnet`"]);
-    let (_, issues) =
-        read_link("vllm serve Qwen/Qwen3-8B\nvllm bench serve --request-rate 4 --max-concurrency 8")
-            .expect("a command");
-    assert_eq!(issues, ["not recognised and ignored: `--max-concurrency 8` beside `--request-rate 4`"]);
 }
 
 #[test]
@@ -100,7 +97,11 @@ fn a_loop_over_loads_leaves_the_load() {
 fn other_benchmarks_are_listed() {
     let server = "vllm serve Qwen/Qwen3-8B";
     let script = "python3 benchmarks/benchmark_serving.py --max-concurrency 32";
-    assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&osl=128&c=32");
+    // It sampled ShareGPT unless told otherwise, and a ratio of 1 is not a spread of all lengths.
+    assert_eq!(link_of(&format!("{server} &\n{script}")), "v=1&m=qwen3-8b&isl=220&osl=197&sh=sharegpt&c=32");
+    let fixed =
+        "--dataset-name random --random-input-len 800 --random-output-len 80 --random-range-ratio 1.0";
+    assert_eq!(link_of(&format!("{server} &\n{script} {fixed}")), "v=1&m=qwen3-8b&isl=800&osl=80&c=32");
     let offline = "vllm bench throughput --input-len 300 --output-len 20 --num-prompts 64";
     assert_eq!(link_of(&format!("{server} &\n{offline}")), "v=1&m=qwen3-8b&isl=300&osl=20&on=64");
     for other in ["vllm bench latency --batch-size 64", "guidellm benchmark --rate 4"] {
