@@ -60,7 +60,12 @@ impl Fleet {
     /// Known price per GPU-hour: the visitor's, or the catalog's.
     pub fn price(&self, gpu: &str) -> Option<f64> {
         let listed = || catalog().gpu(gpu).and_then(|gpu| gpu.dollars_per_hour.0);
-        self.prices.get(gpu).map(|price| price.dollars).or_else(listed)
+        self.given_price(gpu).or_else(listed)
+    }
+
+    /// The price given for this GPU, which replaces all others.
+    pub(super) fn given_price(&self, gpu: &str) -> Option<f64> {
+        self.prices.get(gpu).map(|price| price.dollars)
     }
 
     /// How many GPUs of a type are owned; `None` if more may be bought.
@@ -158,7 +163,9 @@ impl Fleet {
         }
         let Some(dollars) = self.dollars else { return };
         let own = base.overrides.price.filter(|_| types.len() == 1);
-        let priced = types.iter().filter_map(|id| Some((own.or_else(|| self.price(id))?, id)));
+        let priced = types
+            .iter()
+            .filter_map(|id| Some((self.given_price(id).or(own).or_else(|| self.price(id))?, id)));
         match priced.min_by(|a, b| a.0.total_cmp(&b.0)) {
             None => {
                 let text = "the GPUs to try have no known price: give `prices`, or a budget in GPUs";

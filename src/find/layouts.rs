@@ -136,14 +136,9 @@ impl Request {
         if scenario.workload.drafts.drafted == 0 && self.values(Field::Drafted).is_some() {
             scenario.workload.drafts.accepted = 0.0;
         }
-        let price = self.price_of(&scenario.gpu).or(scenario.overrides.price);
+        let price = self.fleet.given_price(&scenario.gpu).or(scenario.overrides.price);
         scenario.overrides.price = price;
         Some(scenario)
-    }
-
-    /// The price that the request gives for a GPU, which replaces the catalog's.
-    pub(super) fn price_of(&self, gpu: &str) -> Option<f64> {
-        self.fleet.prices.get(gpu).map(|price| price.dollars)
     }
 }
 

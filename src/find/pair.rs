@@ -226,11 +226,21 @@ impl PoolPair {
         }
         let Some((kept, _)) = &self.kept else { return Some(self.next) };
         [0, 1].into_iter().find_map(|side| {
-            let (low, high) = (self.low[side], kept[side]);
             let mut fewer = *kept;
-            fewer[side] = low + (high - low) / 2;
-            (high > low + 1).then(|| self.allowed(fewer)).flatten().filter(|fewer| fewer[side] < high)
+            fewer[side] = self.between(side, self.low[side], kept[side])?;
+            self.allowed(fewer)
         })
+    }
+
+    /// The middle one of the numbers between these two, of those that may be tried.
+    fn between(&self, side: usize, low: u32, high: u32) -> Option<u32> {
+        let Some(named) = self.named().filter(|_| side == 0) else {
+            return (high > low + 1).then(|| low + (high - low) / 2);
+        };
+        let mut within: Vec<u32> =
+            named.into_iter().filter(|count| (low + 1..high).contains(count)).collect();
+        within.sort_unstable();
+        within.get(within.len() / 2).copied()
     }
 
     /// More of the workers that the broken limit depends on.

@@ -87,7 +87,7 @@ impl Request {
                 let priced = all.map(move |mut layout| {
                     let same = layout.overrides.price.filter(|_| layout.gpu == own);
                     let own = stated.price.filter(|_| stated.gpu.as_ref() == Some(&layout.gpu));
-                    layout.overrides.price = self.price_of(&layout.gpu).or(same).or(own);
+                    layout.overrides.price = self.fleet.given_price(&layout.gpu).or(same).or(own);
                     layout
                 });
                 priced.collect::<Vec<_>>()

@@ -121,6 +121,7 @@ impl Request {
         let overhead = request.base.overrides.power_overhead.unwrap_or(1.0);
         request.fleet.prices = prices::read(priced, &types, overhead, &mut issues);
         issues.extend(no_load(&request.base.workload, &stated));
+        issues.extend(keeps_up(&mut request.base.workload));
         contradictions(&request, &mut issues);
         if !issues.iter().any(Issue::is_error) {
             issues.extend(of_load(&request));
@@ -235,6 +236,14 @@ fn no_load(workload: &Workload, stated: &[Field]) -> Option<Issue> {
         counted(workload.load.amount(), "client")
     );
     (!is_stated).then(|| Issue::warning(workload.load.size(), text))
+}
+
+/// Lets requests arrive at a rate whatever is in flight: a client that holds them back would hide that a plan is too small.
+fn keeps_up(workload: &mut Workload) -> Option<Issue> {
+    let most = workload.max_in_flight.take_if(|_| workload.load.is_rate())?;
+    let text =
+        format!("a plan has to keep up with the rate: the limit of {most} requests in flight is ignored");
+    Some(Issue::warning(Field::MaxInFlight, text))
 }
 
 /// Errors of the model, the load and its limits, whatever the layout.

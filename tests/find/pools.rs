@@ -147,3 +147,15 @@ fn a_search_without_bounds_says_which_workers_it_left_out() {
     let answer = finish(Search::new(request(text)).exhaustively(), learned);
     assert!(answer.issues.iter().any(|issue| issue.text.contains("more than 8 of either kind")));
 }
+
+/// The kept number is the next larger of those named, with none between it and the middle.
+#[test]
+fn a_smaller_number_that_is_named_is_tried() {
+    let text = r#"{"model": "qwen3-32b", "engine": "vllm", "gpu": "h100-sxm", "tp": 2, "pp": 1, "weights": "fp8", "rate": 23,
+        "isl": 2000, "osl": 200, "requests": 300, "slo_ttft": 3000, "slo_percentile": 50, "slo_tpot": 40, "plans": 1,
+        "vary": {"prefill_workers": [2, 16]}}"#;
+    let answer = finish(Search::new(request(text)), learned);
+    let plan =
+        answer.plans.iter().find(|plan| plan.config["prefill_workers"].as_u64() > Some(0)).expect("pools");
+    assert_eq!(plan.config["prefill_workers"].as_u64(), Some(2), "{}", plan.name);
+}
