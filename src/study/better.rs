@@ -3,8 +3,8 @@
 use super::metric::{COST, E2E, TPOT, TTFT};
 use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
-use crate::config::Scenario;
 use crate::config::link::Link;
+use crate::config::{Scenario, Workload};
 use crate::serving::Report;
 use crate::units::{self, fixed};
 
@@ -53,9 +53,12 @@ pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Opt
     best(own, cases).map(|(_, case)| case)
 }
 
-/// Whether a change is of the server alone and without pools, which are not calibrated.
+/// Whether a change is of the server alone, or of how its client sends the load, and without pools, which are not
+/// calibrated.
 fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
-    case.workload == own.workload && case.prefill == own.prefill
+    let Workload { start, max_in_flight, .. } = own.workload;
+    let workload = Workload { start, max_in_flight, ..case.workload.clone() };
+    workload == own.workload && case.prefill == own.prefill
 }
 
 /// The cheapest change. Of those with the same cost the surest, then the fastest one, so that a change never comes with
@@ -69,6 +72,14 @@ fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &
     let converts = |case: &Case| case.scenario.weights_format() != own.scenario.weights_format();
     if all.iter().any(|(_, case)| converts(case) && format(case) == published) {
         all.retain(|(_, case)| !converts(case) || format(case) == published);
+    }
+    // What does not fit, is best spread over more of the GPUs there are.
+    let only_spreads = |case: &Case| {
+        let (case, own) = (&case.scenario, &own.scenario);
+        case.gpu == own.gpu && case.engine == own.engine && case.weights == own.weights
+    };
+    if own.headline().is_none() && all.iter().any(|(_, case)| only_spreads(case)) {
+        all.retain(|(_, case)| only_spreads(case));
     }
     let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
     let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);

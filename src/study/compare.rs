@@ -166,8 +166,10 @@ fn verdict(name: &str, case: &Case) -> Option<String> {
     let worse = list(&|beats| Some(1.0 - beats.with).filter(|with| *with >= CONFIDENT));
     let unclear = list(&|beats| is_open(beats).then_some(beats.with.max(1.0 - beats.with)));
     let parts = [("better in ", better), ("worse in ", worse), ("too close to call in ", unclear)];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(_, of)| !of.is_empty()).map(|(is, of)| is.to_owned() + &of).collect();
+    let parts = parts.into_iter().filter(|(_, of)| !of.is_empty()).map(|(is, of)| is.to_owned() + &of);
+    // Times and costs under overload say less than that.
+    let overloaded = case.is_overloaded().then(|| "overloaded by this load".to_owned());
+    let parts: Vec<String> = overloaded.into_iter().chain(parts).collect();
     if parts.is_empty() {
         return None;
     }
@@ -247,10 +249,11 @@ fn at_most(panels: &[Panel], most: Load) -> String {
         let values = panel
             .lines
             .iter()
-            .filter(|line| !line.loose)
+            // Only what has been predicted for this load, while others are still to come.
+            .filter(|line| !line.loose && line.x.last() == Some(&most.amount()))
             .filter_map(|line| Some(format!("{} {}", line.name, panel.y.unit.print(*line.y.last()?))));
-        let most = words::load(most);
-        format!("{} at {most}: {}.", panel.y.name, values.collect::<Vec<_>>().join(", "))
+        let values = values.collect::<Vec<_>>().join(", ");
+        (!values.is_empty()).then(|| format!("{} at {}: {values}.", panel.y.name, words::load(most)))
     };
-    panels.iter().map(sentence).collect::<Vec<_>>().join(" ")
+    panels.iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
 }

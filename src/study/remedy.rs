@@ -2,8 +2,9 @@
 
 use super::{Case, edit};
 use crate::config::check::{least_budget, sound_budget};
-use crate::config::{Field, Scenario, catalog};
-use crate::serving::run::Run;
+use crate::config::{Field, Load, Scenario, Setup, Start, Workload, catalog};
+use crate::serving::run::{Run, ramp_of};
+use crate::serving::sim::LimitResult;
 use crate::serving::{Demand, enough_replicas, fitting};
 use crate::units::{GIB, count, decimal};
 
@@ -23,6 +24,14 @@ pub fn of(own: &Case) -> Vec<Case> {
         report.run.as_ref().and_then(|run| enough_replicas(setup, run).or_else(|| twice(run)))
     {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
+    }
+    if let Some(seconds) = report.run.as_ref().and_then(|run| slow_start(setup, run)) {
+        add(format!("Clients start one after another, over {} s", count(seconds)), &|scenario| {
+            scenario.workload.start = Start::Ramp(seconds);
+        });
+    }
+    if is_about(Field::MaxInFlight) {
+        add("Any number in flight".into(), &|scenario| scenario.workload.max_in_flight = None);
     }
     if is_about(Field::MaxSeqs) {
         let ranks = setup.replicas.saturating_mul(setup.parallel.dp).max(1);
@@ -68,6 +77,21 @@ pub fn of(own: &Case) -> Vec<Case> {
     cases
 }
 
+/// Seconds over which to start clients who miss a limit, all starting at once. The first of them wait for all prompts
+/// together, as later ones never do; plans are searched for with such a ramp.
+fn slow_start(setup: &Setup, run: &Run) -> Option<f64> {
+    let Workload { load, start, requests, turns, .. } = &setup.workload;
+    let think = match load {
+        Load::Concurrency(2..) => 0.0,
+        Load::Sessions(2..) => turns.think_s,
+        _ => return None,
+    };
+    let starts_at_once = *start == Start::AtOnce && requests.is_none();
+    let waits = |kept: &LimitResult| kept.field != Field::SloTpot && kept.at > kept.limit;
+    let misses = run.saturation.is_none() && run.limits.iter().any(waits);
+    (starts_at_once && misses).then(|| ramp_of(run.metrics.e2e.mean + think))
+}
+
 /// Half and double the token budget; or the least power of two with which nothing is wrong, if something is. With pools,
 /// there are two.
 pub fn budgets(base: &Scenario) -> Vec<u32> {
@@ -87,6 +111,22 @@ mod tests {
     use super::*;
     use crate::config::link::decode;
     use crate::efficiency::Efficiencies;
+
+    /// Whoever measures does not need more GPUs for a start that users do not have.
+    #[test]
+    fn clients_who_start_together_and_miss_a_limit_may_start_apart() {
+        let ramped = |link: &str| {
+            let mut own = Case::new("", decode(link).0.scenario);
+            own.predict(&Arc::default(), |_| Ok(Efficiencies::Roofline), false).expect(link);
+            let starts = of(&own).into_iter().map(|case| case.scenario.workload.start);
+            starts.filter(|start| matches!(start, Start::Ramp(_))).count()
+        };
+        assert_eq!(ramped("c=64&rr=0.2&st=100"), 1);
+        assert_eq!(ramped("c=64&rr=0.2&st=100000"), 0);
+        assert_eq!(ramped("c=64&rr=0.2"), 0);
+        assert_eq!(ramped("c=64&rr=0.2&st=100&ru=60"), 0);
+        assert_eq!(ramped("r=2&st=1"), 0);
+    }
 
     #[test]
     fn what_an_issue_advises_is_tried() {

@@ -1,5 +1,6 @@
 //! Single changes, and the best of them.
 
+use rooflight::config::{Start, link};
 use rooflight::study::{Span, Topic};
 
 use super::{LINKS, output, report, spans, spans_of, study, tables};
@@ -69,4 +70,24 @@ fn a_configuration_that_does_not_fit_gets_one_that_does() {
         let offers: Vec<&Span> = spans(&document).into_iter().filter(|span| !span.link.is_empty()).collect();
         assert!(output(&offers[0].link).is_some(), "{link}: {:?}", offers[0]);
     }
+}
+
+/// Which GPUs there are is not what is wrong.
+#[test]
+fn what_does_not_fit_is_spread_over_more_of_the_same_gpus() {
+    let document = study(Topic::Better, "", "v=1&m=qwen3-235b-a22b&g=h100-sxm&tp=4&c=32");
+    let apply = spans(&document).into_iter().find(|span| span.text == "Apply").unwrap();
+    let scenario = link::decode(apply.link.trim_start_matches('#')).0.scenario;
+    assert_eq!((&*scenario.gpu, scenario.weights), ("h100-sxm", None), "{}", apply.link);
+    assert!(output(apply.link.trim_start_matches('#')).is_some());
+}
+
+/// Before four times as many GPUs.
+#[test]
+fn clients_who_miss_a_limit_only_because_they_start_together_start_apart() {
+    let document = study(Topic::Better, "", "v=1&m=llama-3.1-8b&g=h100-sxm&c=64&rr=0.2&st=500&sp=20");
+    let apply = spans(&document).into_iter().find(|span| span.text == "Apply").unwrap();
+    let scenario = link::decode(apply.link.trim_start_matches('#')).0.scenario;
+    assert!(matches!(scenario.workload.start, Start::Ramp(_)), "{}", apply.link);
+    assert_eq!(scenario.replicas, 1);
 }

@@ -38,7 +38,7 @@ pub fn of(field: Field) -> Option<Options> {
             // Choosing a custom model's entry keeps it.
             choose: |scenario, id| {
                 if scenario.model.id() != id {
-                    scenario.model = ModelChoice::Catalog(id.into());
+                    scenario.choose_model(id);
                 }
             },
         },

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::document::DocumentView;
-use crate::ui::state::{Progress, State};
+use crate::ui::state::{Progress, State, frame};
 use crate::units::counted;
 use crate::worker::protocol::Swept;
 
@@ -26,20 +26,23 @@ pub fn LoadsView() -> impl IntoView {
     let name = move || -> &'static str { progress().into() };
     let due = move || progress() == Progress::Due;
     let idle = move || progress() != Progress::Running;
-    let status = move || match (progress(), state.has_errors()) {
-        (Progress::Due, true) => "Runs once the marked inputs are fixed".into(),
-        (progress, _) => state.sweep.with(|sweep| progress_text(progress, sweep.curve.as_ref())),
-    };
     let curve = Memo::new(move |_| {
         state.sweep.with(|sweep| sweep.curve.as_ref().map(|curve| curve.document.clone())).unwrap_or_default()
     });
     let no_curve = move || curve.with(|curve| curve.blocks.is_empty());
-    // An outdated result takes no room; before the first answer its place is reserved.
-    let nothing = move || match progress() {
-        Progress::None => state.answer.with(Option::is_some),
-        Progress::Due => state.has_errors() && no_curve(),
-        progress => progress == Progress::Done && no_curve(),
+    let is_missing = move || {
+        let ended = matches!(progress(), Progress::None | Progress::Done);
+        ended && no_curve() && state.answer.with(Option::is_some)
     };
+    let status = move || match (progress(), state.has_errors()) {
+        (Progress::Due, true) => "Runs once the marked inputs are fixed".into(),
+        _ if is_missing() => NO_CURVE.into(),
+        (progress, _) => state.sweep.with(|sweep| progress_text(progress, sweep.curve.as_ref())),
+    };
+    // An outdated result takes no room; before the first answer its place is reserved.
+    let is_all = frame::view().as_deref() == Some("curve");
+    let nothing =
+        move || !is_all && (is_missing() || progress() == Progress::Due && state.has_errors() && no_curve());
     view! {
         <section class="panel simulation" aria-label="Latency and throughput against load" data-testid="simulation" class:due=due
             prop:hidden=nothing>
@@ -55,6 +58,8 @@ pub fn LoadsView() -> impl IntoView {
         </section>
     }
 }
+
+const NO_CURVE: &str = "No curve: all requests of this load are sent or queued at once";
 
 fn progress_text(progress: Progress, curve: Option<&Swept>) -> String {
     match (progress, curve) {

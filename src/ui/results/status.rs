@@ -34,9 +34,7 @@ pub fn Refused() -> impl IntoView {
         let ended = state.worker.with(|worker| worker.ended().is_some());
         match (state.has_errors() && !ended, answered) {
             (false, _) => "",
-            _ if frame::view().is_some_and(|view| view != "full") => {
-                "This link has an error: open it in Rooflight to see where"
-            }
+            _ if frame::view().is_some_and(|view| view != "full") => "This link has an error",
             (true, true) => LAST_VALID,
             (true, false) => FIX,
         }
