@@ -5,7 +5,8 @@ use super::model::import::import_files;
 use super::names::settle;
 use super::{Field, Issue, ModelChoice, Scenario, command};
 
-/// Reads a `config.json`, optionally followed by `hf_quant_config.json`, a published name, or a launch command.
+/// Reads a `config.json`, optionally followed by `hf_quant_config.json`, a published name, or a launch command; of a
+/// benchmark's command alone, the load.
 /// Everything else stays as on the `form`.
 ///
 /// If there is no scenario, the issues hold at least one error.
@@ -14,6 +15,13 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
         return read;
     }
     if let Some(what) = measures(text, &form) {
+        if what == COMMAND
+            && let Some((scenario, mut issues)) = command::read_load(text, &form)
+        {
+            let text = "only the load of a benchmark's command is read: model and server stay as they are";
+            issues.push(Issue::note(Field::Load, text));
+            return (Some(scenario), issues);
+        }
         let text = format!("this looks like {what}, not like a model: {PLACE}");
         return (None, vec![Issue::error(Field::Model, text)]);
     }
@@ -43,7 +51,10 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
     (sound.then_some(scenario), issues)
 }
 
-const PLACE: &str = "paste a benchmark's result under Your measured runs, and its command below the one that starts the server";
+const PLACE: &str = "paste a benchmark's result under Your measured runs";
+
+/// A benchmark's command, not its result.
+const COMMAND: &str = "a benchmark's command";
 
 /// Words that start a benchmark, in the order of its command.
 pub(super) const BENCHMARKS: [&[&str]; 11] = [
@@ -71,7 +82,7 @@ fn measures(text: &str, form: &Scenario) -> Option<&'static str> {
         true if BENCHMARKS.iter().any(|command| begins(command))
             && words.iter().any(|word| word.starts_with("--")) =>
         {
-            Some("a benchmark's command")
+            Some(COMMAND)
         }
         true => None,
     }
@@ -134,13 +145,20 @@ mod tests {
             "============ Serving Benchmark Result ============\nMean TTFT (ms):  123.4\nMean TPOT (ms):  12.3\n",
             r#"{"mean_ttft_ms": 123.4, "mean_tpot_ms": 12.3, "max_concurrency": 16}"#,
             "concurrency,mean_ttft_ms\n16,123.4\n",
-            "vllm bench serve --model Qwen/Qwen3-8B --request-rate 4",
-            "python3 -m sglang.bench_serving --backend sglang --num-prompts 100",
-            "python benchmarks/benchmark_serving.py --model Qwen/Qwen3-8B",
+            "vllm bench latency --model Qwen/Qwen3-8B --batch-size 4",
+            "guidellm benchmark --rate 4",
         ] {
             let (link, issues) = of(text);
             assert!(link.is_empty() && issues.len() == 1 && issues[0].contains(PLACE), "{text}: {issues:?}");
         }
+    }
+
+    #[test]
+    fn a_benchmark_alone_changes_the_load() {
+        let text = "vllm bench serve --model Qwen/Qwen3-8B --random-input-len 2000 --request-rate 4 --max-concurrency 32";
+        let (link, issues) = of(text);
+        assert_eq!(link, "v=1&g=h200-sxm&tp=2&w=fp8&isl=2000&osl=128&r=4&mc=32");
+        assert!(issues.is_empty(), "{issues:?}");
     }
 
     #[test]

@@ -122,6 +122,13 @@ impl Request {
         request.fleet.prices = prices::read(priced, &types, overhead, &mut issues);
         issues.extend(no_load(&request.base.workload, &stated));
         issues.extend(keeps_up(&mut request.base.workload));
+        // Limits that cannot apply to these requests decide nothing, not even what plans are ranked by.
+        if let (Some(setup), found) = check(&request.base, catalog())
+            && setup.workload.slos != request.base.workload.slos
+        {
+            request.base.workload.slos = setup.workload.slos;
+            issues.extend(found.into_iter().filter(|issue| issue.field == Field::SloTpot));
+        }
         contradictions(&request, &mut issues);
         if !issues.iter().any(Issue::is_error) {
             issues.extend(of_load(&request));

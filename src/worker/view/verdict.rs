@@ -83,7 +83,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
 }
 
 /// Why a limit is missed that half of the requests meet easily.
-const START: &str = "; all clients start at once, and the first of them wait for all prompts";
+const START: &str = "; all clients start at once";
 
 /// Whether the limits are missed by a run that begins with all clients at once and, later on, meets them.
 fn is_of_start(setup: &Setup, run: &Run, missed: &[&ComparedLimit]) -> bool {
