@@ -26,7 +26,8 @@ pub fn of(own: &Case) -> Vec<Case> {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
     }
     if let Some(seconds) = report.run.as_ref().and_then(|run| slow_start(setup, run)) {
-        add(format!("Clients start one after another, over {} s", count(seconds)), &|scenario| {
+        // Without its seconds, so that the name stays as the form changes.
+        add("Clients start one after another".into(), &|scenario| {
             scenario.workload.start = Start::Ramp(seconds);
         });
     }
