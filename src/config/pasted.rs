@@ -18,7 +18,7 @@ pub fn read(text: &str, form: Scenario) -> (Option<Scenario>, Vec<Issue>) {
         if what == COMMAND
             && let Some((scenario, mut issues)) = command::read_load(text, &form)
         {
-            let text = "only the load of a benchmark's command is read: model and server stay as they are";
+            let text = "only the load of the benchmark is read";
             issues.push(Issue::note(Field::Load, text));
             return (Some(scenario), issues);
         }

@@ -185,8 +185,8 @@ impl Finisher<'_> {
         let arriving = count(setup.requests_at(run.load));
         if let Some(most) = setup.workload.max_in_flight {
             let text = format!(
-                "With at most {most} in flight, {} of {arriving} requests/s are sent: the client holds the others back, and \
-                 their TTFT does not include it. Lower the rate, or raise or clear this limit.",
+                "With at most {most} in flight, {} of {arriving} requests/s are sent. Their TTFT does not include what the \
+                 client holds back: lower the rate, or raise or clear this limit.",
                 count(found.served_per_s),
             );
             return Some(Issue::warning(Field::MaxInFlight, text));
@@ -214,8 +214,7 @@ impl Finisher<'_> {
         let Workload { turns, load, .. } = self.setup().workload;
         let found = run.history_found.filter(|found| *found < KEPT * turns.history_cached)?;
         let text = format!(
-            "the prefix cache still holds {} of the history that turns need: the rest was evicted, and is prefilled again. \
-             Fewer sessions per replica, a smaller format of the KV cache or a host cache keep more of it",
+            "the prefix cache still holds {} of the history that turns need, and the rest is prefilled again",
             percent(found)
         );
         Some(Issue::note(load.size(), text))

@@ -187,7 +187,7 @@ export type Config = {
   sessions?: number;
   /** Sessions per second, starting independently (Poisson) however many are open. */
   session_rate?: number;
-  /** Requests in flight at once: the client holds the others back (`--max-concurrency` of `vllm bench serve`). Empty: no limit. */
+  /** Requests in flight at once (`--max-concurrency` of `vllm bench serve`); empty for all. */
   max_in_flight?: number;
   /** Turns per session. The first prompt has the input length; each later one is the whole conversation so far plus a message. */
   turns?: number;

@@ -29,8 +29,6 @@ pub enum Setting {
     GraphMode,
     /// vLLM's level, as `-O0` or `-O3`.
     OptimizationLevel,
-    /// vLLM's JSON that contains the same.
-    Compilation,
     KvFormat,
     /// Tokens of the longest request served.
     Longest,
@@ -93,12 +91,8 @@ const NAMES: &[(Setting, &[&str])] = &[
         ],
     ),
     (Setting::Eager, &["enforce_eager", "disable_cuda_graph"]),
-    (
-        Setting::GraphMode,
-        &["compilation_config.cudagraph_mode", "cc.cudagraph_mode", "o.cudagraph_mode", "cudagraph_mode"],
-    ),
+    (Setting::GraphMode, &["compilation_config.cudagraph_mode", "cc.cudagraph_mode", "o.cudagraph_mode"]),
     (Setting::OptimizationLevel, &["o0", "o1", "o2", "o3", "o", "optimization_level"]),
-    (Setting::Compilation, &["compilation_config", "cc"]),
     (Setting::KvFormat, &["kv_cache_dtype"]),
     (Setting::Longest, &["max_model_len", "context_length", "max_seq_len"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
@@ -184,7 +178,7 @@ pub(super) const IDLE: [&str; 32] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 23] = [
+pub(super) const HEAVY: [&str; 22] = [
     "extra_llm_api_options",
     "speculative_eagle_topk",
     "cpu_offload_gb",
@@ -205,7 +199,6 @@ pub(super) const HEAVY: [&str; 23] = [
     "compilation_config.cudagraph_mode",
     "cc.cudagraph_mode",
     "o.cudagraph_mode",
-    "cudagraph_mode",
     "disable_piecewise_cuda_graph",
     "kv_cache_memory_bytes",
 ];

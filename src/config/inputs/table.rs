@@ -153,8 +153,8 @@ inputs! {
     SessionRate = load!(SessionRate, 8, PER_SECOND.unit("sessions/s"), row("sr", "Session rate",
         "Sessions per second, starting independently (Poisson) however many are open.")),
     MaxInFlight = row("mc", "In flight",
-        "Requests in flight at once: the client holds the others back (`--max-concurrency` of `vllm bench serve`). Empty: \
-        no limit.").at(Requests, 15).later()
+        "Requests in flight at once (`--max-concurrency` of `vllm bench serve`); empty for \
+        all.").at(Requests, 15).later()
         .when(|scenario| scenario.workload.load.may_be_limited())
         .number(held!(workload.max_in_flight, COUNT.unit("at most").optional())),
     Turns = row("tn", "Turns",
