@@ -6,6 +6,7 @@ mod links;
 mod loads;
 mod plans;
 mod pools;
+mod ranking;
 mod requests;
 
 #[path = "../support/learned.rs"]
