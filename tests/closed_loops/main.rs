@@ -24,7 +24,7 @@ fn cases() -> Option<Vec<ServedCase>> {
     };
     let mut cases = Cases::default();
     cases.read(&text, true).expect("the cases parse");
-    Some(cases.served().cloned().collect())
+    Some(cases.served)
 }
 
 #[test]

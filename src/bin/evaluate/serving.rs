@@ -75,12 +75,12 @@ pub fn found(
     let cases = read_cases(files)?;
     let peers = peers.map(read_peers).transpose()?.unwrap_or_default();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
-    let served: Vec<_> = cases.served().step_by(every.get()).collect();
-    let pools: Vec<_> = cases.pools().step_by(every.get()).collect();
+    let served: Vec<_> = cases.served.iter().step_by(every.get()).collect();
+    let pools: Vec<_> = cases.pools.iter().step_by(every.get()).collect();
     let leaves: Vec<LeaveOut> =
         std::iter::once(LeaveOut::Configuration).chain(leave.iter().copied()).collect();
-    let batches = cases.batches().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
-    let traces = cases.traces().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
+    let batches = cases.batches.iter().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
+    let traces = cases.traces.iter().map(|case| (&case.ran.id, case.compare(catalog, &ask)));
     Ok(Results {
         batches: report(&BatchCase::METRICS, batches, &peers),
         served: served_reports(&served, catalog, &ask, &peers, &leaves)?,
@@ -97,8 +97,7 @@ fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
         let fitted = path.file_name().is_some_and(|name| name == "cases.jsonl");
         cases.read(&read(path)?, fitted).map_err(|error| in_file(path, error))?;
     }
-    let kept =
-        [cases.served().count(), cases.pools().count(), cases.batches().count(), cases.traces().count()];
+    let kept = [cases.served.len(), cases.pools.len(), cases.batches.len(), cases.traces.len()];
     if kept.iter().sum::<usize>() + cases.skipped.len() == 0 {
         return Err("these files have no cases".into());
     }
@@ -170,7 +169,7 @@ fn write_responses(
         None => BTreeMap::new(),
     };
     let cases = read_cases(files)?;
-    let served: Vec<_> = cases.served().step_by(every.get()).collect();
+    let served: Vec<_> = cases.served.iter().step_by(every.get()).collect();
     let ask = |rows: &_| models.answer(rows).map_err(|error| error.to_string());
     let (found, skipped) = responses(&served, catalog, &ask, &factors)?;
     write_lines(path, &found)?;

@@ -56,80 +56,55 @@ fn compared(names: [&str; 5]) -> Compared {
     Compared { id, model, engine, gpu, source, ..Compared::default() }
 }
 
-/// A case of any supported kind.
-#[derive(Debug, Clone)]
-pub enum Case {
-    Batch(Box<BatchCase>),
-    Served(Box<ServedCase>),
-    Pools(Box<PoolCase>),
-    Trace(TraceCase),
-}
-
-/// The cases of some files, and the skipped lines.
+/// The cases of some files, by kind, and the skipped lines.
 #[derive(Debug, Clone, Default)]
 pub struct Cases {
-    pub all: Vec<Case>,
+    pub batches: Vec<BatchCase>,
+    /// Runs of a server, of any kind.
+    pub served: Vec<ServedCase>,
+    /// Closed loops against prefill and decode workers.
+    pub pools: Vec<PoolCase>,
+    pub traces: Vec<TraceCase>,
     /// Of an unsupported kind, or malformed.
     pub skipped: Vec<Skipped>,
 }
 
 impl Cases {
-    /// Adds the lines of a case file; `fitted` says whether constants were fitted on its served runs.
+    /// Adds the lines of a case file; `fitted` says whether constants were fitted on its batches and served runs.
     pub fn read(&mut self, text: &str, fitted: bool) -> Result<(), String> {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value: Value =
                 serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))?;
             let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
             let id = text("id").unwrap_or_else(|| format!("line {}", index + 1));
-            match read(&text("kind").unwrap_or_default(), value) {
-                Ok(Case::Served(mut case)) => {
-                    case.outside = !fitted;
-                    self.all.push(Case::Served(case));
-                }
-                Ok(Case::Batch(mut case)) => {
-                    case.outside = !fitted;
-                    self.all.push(Case::Batch(case));
-                }
-                Ok(case) => self.all.push(case),
-                Err(reason) => self.skipped.push(Skipped { id, reason }),
+            let kind = text("kind").unwrap_or_default();
+            if let Err(reason) = self.add(&kind, value, fitted) {
+                self.skipped.push(Skipped { id, reason });
             }
         }
         Ok(())
     }
 
-    pub fn batches(&self) -> impl Iterator<Item = &BatchCase> {
-        self.all.iter().filter_map(|case| if let Case::Batch(case) = case { Some(&**case) } else { None })
-    }
-
-    /// Runs of a server, of any kind.
-    pub fn served(&self) -> impl Iterator<Item = &ServedCase> {
-        self.all.iter().filter_map(|case| if let Case::Served(case) = case { Some(&**case) } else { None })
-    }
-
-    /// Closed loops against prefill and decode workers.
-    pub fn pools(&self) -> impl Iterator<Item = &PoolCase> {
-        self.all.iter().filter_map(|case| if let Case::Pools(case) = case { Some(&**case) } else { None })
-    }
-
-    pub fn traces(&self) -> impl Iterator<Item = &TraceCase> {
-        self.all.iter().filter_map(|case| if let Case::Trace(case) = case { Some(case) } else { None })
-    }
-}
-
-fn read(kind: &str, value: Value) -> Result<Case, String> {
-    let unlike = |error: serde_json::Error| format!("not read as a case of kind {kind}: {error}");
-    match kind {
-        "batch" => serde_json::from_value(value).map(|case| Case::Batch(Box::new(case))).map_err(unlike),
-        "closed_loop" | "burst" | "offline" | "open_loop" | "open_loop_constant" | "steady_state" => {
-            let line: served::Line = serde_json::from_value(value).map_err(unlike)?;
-            Ok(Case::Served(Box::new(line.try_into()?)))
+    fn add(&mut self, kind: &str, value: Value, fitted: bool) -> Result<(), String> {
+        let unlike = |error: serde_json::Error| format!("not read as a case of kind {kind}: {error}");
+        match kind {
+            "batch" => {
+                let mut case: BatchCase = serde_json::from_value(value).map_err(unlike)?;
+                case.outside = !fitted;
+                self.batches.push(case);
+            }
+            "closed_loop" | "burst" | "offline" | "open_loop" | "open_loop_constant" | "steady_state" => {
+                let line: served::Line = serde_json::from_value(value).map_err(unlike)?;
+                self.served.push(ServedCase { outside: !fitted, ..line.try_into()? });
+            }
+            "disaggregated" | "disaggregated_closed_loop" => {
+                self.pools.push(serde_json::from_value(value).map_err(unlike)?);
+            }
+            "trace" => self.traces.push(serde_json::from_value(value).map_err(unlike)?),
+            "" => return Err("a case without a kind".into()),
+            other => return Err(format!("cases of kind {other} are not compared")),
         }
-        "disaggregated" | "disaggregated_closed_loop" => {
-            serde_json::from_value(value).map(|case| Case::Pools(Box::new(case))).map_err(unlike)
-        }
-        "trace" => serde_json::from_value(value).map(Case::Trace).map_err(unlike),
-        "" => Err("a case without a kind".into()),
-        other => Err(format!("cases of kind {other} are not compared")),
+        Ok(())
     }
 }
 
@@ -177,11 +152,14 @@ mod tests {
         );
         let mut cases = Cases::default();
         cases.read(text, true).unwrap();
-        assert_eq!(cases.all.len(), 3);
-        assert_eq!(cases.batches().next().unwrap().prompt_lens, [3, 4]);
-        let closed = cases.served().next().unwrap();
+        assert_eq!(
+            [cases.batches.len(), cases.served.len(), cases.pools.len(), cases.traces.len()],
+            [1, 1, 0, 1]
+        );
+        assert_eq!(cases.batches[0].prompt_lens, [3, 4]);
+        let closed = &cases.served[0];
         assert_eq!((closed.concurrency, closed.length_range), (10, Some([0.8, 1.0])));
-        assert_eq!(cases.traces().next().unwrap().requests[0].output, 4);
+        assert_eq!(cases.traces[0].requests[0].output, 4);
         let skipped: Vec<_> =
             cases.skipped.iter().map(|one| (one.id.as_str(), one.reason.as_str())).collect();
         assert_eq!(skipped[0], ("d", "cases of kind some day are not compared"));
