@@ -172,6 +172,9 @@ impl OtherSettings {
             | Setting::Eager
             | Setting::GraphMode
             | Setting::OptimizationLevel => self.graphs(scenario, setting, flag),
+            Setting::Compilation => {
+                self.compilation(flag).iter().for_each(|option| self.set(scenario, option));
+            }
             Setting::Verified => self.verified = self.whole(Field::Drafted, flag),
             Setting::KvFormat => self.kv(flag),
             Setting::Drafted => self.drafted = self.whole(Field::Drafted, flag),

@@ -9,9 +9,14 @@ pub struct Flag {
     pub value: Option<String>,
 }
 
+/// vLLM's options of compilation, each of which may be given after a dot.
+const COMPILATION: [&str; 3] = ["compilation_config", "cc", "o"];
+
 impl Flag {
     pub fn new(name: &str, value: Option<&str>) -> Self {
         let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
+        let own = COMPILATION.iter().find_map(|of| name.strip_prefix(of)?.strip_prefix('.'));
+        let name = own.map(str::to_owned).unwrap_or(name);
         Self { name, value: value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) }
     }
 

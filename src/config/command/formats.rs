@@ -39,13 +39,14 @@ impl OtherSettings {
     }
 }
 
-/// Whether a value of `--quantization` may name the format of these weights. Loaders that read several formats
-/// (`compressed-tensors`, `modelopt`) may.
+/// Whether a value of `--quantization` may name the format of these weights, as loaders of several formats may.
 fn names(loader: &str, weights: Dtype) -> bool {
     match loader {
         "fp8" => matches!(weights, Dtype::Fp8 | Dtype::Fp8Block),
         "awq" | "gptq" | "awq_marlin" | "gptq_marlin" => weights == Dtype::Int4,
+        "modelopt_fp4" | "nvfp4" => weights == Dtype::Nvfp4,
         "mxfp4" => matches!(weights, Dtype::Mxfp4 | Dtype::Mxfp4Mxfp8),
-        _ => true,
+        "compressed-tensors" | "modelopt" | "quark" | "auto-round" | "gguf" | "bitsandbytes" => true,
+        _ => false,
     }
 }

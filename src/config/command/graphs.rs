@@ -1,5 +1,7 @@
 //! Options of CUDA graphs.
 
+use serde_json::Value;
+
 use super::apply::OtherSettings;
 use super::flags::Flag;
 use super::settings::Setting;
@@ -28,6 +30,17 @@ impl OtherSettings {
             Setting::GraphMode if !flag.value.as_deref().is_some_and(is_default) => self.unknown(flag),
             _ => {}
         }
+    }
+
+    /// vLLM's JSON of compilation options, each of which is also an option of its own.
+    pub fn compilation(&mut self, flag: &Flag) -> Vec<Flag> {
+        let text = flag.value.as_deref().unwrap_or_default();
+        let Ok(Value::Object(options)) = serde_json::from_str(text.trim_matches(['\'', '"'])) else {
+            self.unknown(flag);
+            return Vec::new();
+        };
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        options.iter().map(|(name, value)| Flag::new(name, Some(&text(value)))).collect()
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Setting {
     GraphMode,
     /// vLLM's level, as `-O0` or `-O3`.
     OptimizationLevel,
+    /// vLLM's JSON that contains the same.
+    Compilation,
     KvFormat,
     /// Tokens of the longest request served.
     Longest,
@@ -72,27 +74,13 @@ const NAMES: &[(Setting, &[&str])] = &[
     ),
     (
         Setting::LargestGraph,
-        &[
-            "max_cudagraph_capture_size",
-            "compilation_config.max_cudagraph_capture_size",
-            "cc.max_cudagraph_capture_size",
-            "cuda_graph_max_bs",
-            "cuda_graph_config.max_batch_size",
-        ],
+        &["max_cudagraph_capture_size", "cuda_graph_max_bs", "cuda_graph_config.max_batch_size"],
     ),
-    (
-        Setting::GraphSizes,
-        &[
-            "cudagraph_capture_sizes",
-            "compilation_config.cudagraph_capture_sizes",
-            "cc.cudagraph_capture_sizes",
-            "cuda_graph_bs",
-            "cuda_graph_config.batch_sizes",
-        ],
-    ),
+    (Setting::GraphSizes, &["cudagraph_capture_sizes", "cuda_graph_bs", "cuda_graph_config.batch_sizes"]),
     (Setting::Eager, &["enforce_eager", "disable_cuda_graph"]),
-    (Setting::GraphMode, &["compilation_config.cudagraph_mode", "cc.cudagraph_mode", "o.cudagraph_mode"]),
+    (Setting::GraphMode, &["cudagraph_mode"]),
     (Setting::OptimizationLevel, &["o0", "o1", "o2", "o3", "o", "optimization_level"]),
+    (Setting::Compilation, &["compilation_config", "cc"]),
     (Setting::KvFormat, &["kv_cache_dtype"]),
     (Setting::Longest, &["max_model_len", "context_length", "max_seq_len"]),
     (Setting::HostCacheOn, &["enable_hierarchical_cache"]),
@@ -178,7 +166,7 @@ pub(super) const IDLE: [&str; 32] = [
 ];
 
 /// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 22] = [
+pub(super) const HEAVY: [&str; 21] = [
     "extra_llm_api_options",
     "speculative_eagle_topk",
     "cpu_offload_gb",
@@ -196,9 +184,8 @@ pub(super) const HEAVY: [&str; 22] = [
     "max_total_tokens",
     "enable_mixed_chunk",
     "compilation_config",
-    "compilation_config.cudagraph_mode",
-    "cc.cudagraph_mode",
-    "o.cudagraph_mode",
+    "cc",
+    "cudagraph_mode",
     "disable_piecewise_cuda_graph",
     "kv_cache_memory_bytes",
 ];

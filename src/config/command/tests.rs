@@ -313,6 +313,11 @@ fn options_of_cuda_graphs_are_read_however_they_are_written() {
     for (flags, graph) in [
         ("--cudagraph-capture-sizes 1 2 4 8 --port 8000", "&cg=8"),
         ("--compilation-config.max_cudagraph_capture_size 64", "&cg=64"),
+        ("--compilation-config '{\"max_cudagraph_capture_size\": 64}'", "&cg=64"),
+        (
+            "-cc '{\"cudagraph_capture_sizes\": [1, 2, 32], \"cudagraph_mode\": \"FULL_AND_PIECEWISE\"}'",
+            "&cg=32",
+        ),
         ("--compilation-config.cudagraph_mode NONE", "&cg=0"),
         ("-O.cudagraph_mode=NONE", "&cg=0"),
         ("-O0", "&cg=0"),
