@@ -82,7 +82,7 @@ impl LabelSpace {
     }
 
     /// Claims the first free position for a `width` x `height` label right of, left of, above or below the mark of
-    /// `radius` at (`x`, `y`), and returns it. The first of those that `suits` is preferred.
+    /// `radius` at (`x`, `y`), and returns it, among those that `suits`.
     pub fn place(
         &mut self,
         (x, y): (f64, f64),
@@ -104,7 +104,7 @@ impl LabelSpace {
             at(x - width / 2.0, y + gap + height),
             at(x - near - width, y + near + height),
         ];
-        self.first_free(places.into_iter().filter(|place| suits(place))).or_else(|| self.first_free(places))
+        self.first_free(places.into_iter().filter(suits))
     }
 }
 

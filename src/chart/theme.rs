@@ -12,7 +12,7 @@ pub struct Palette {
     pub panel: RGBColor,
     /// Grid lines.
     pub line: RGBColor,
-    /// Axis lines, and what is shown for comparison: unused roofs, other degrees.
+    /// Axis lines, and what is shown for comparison, such as unused roofs.
     pub faint: RGBColor,
     /// Tick and axis labels.
     pub muted: RGBColor,
@@ -22,7 +22,7 @@ pub struct Palette {
     pub accent: RGBColor,
     /// Measured runs.
     pub measured: RGBColor,
-    /// Compute, memory, links, launch and host. Where none is shown, kinds of plans.
+    /// Compute, memory, links, launch and host. Where none is shown, kinds of plans, or degrees of TP.
     pub resources: [RGBColor; 4],
 }
 

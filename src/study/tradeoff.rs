@@ -14,7 +14,7 @@ const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
 /// Of one degree after another, beside the frontier's.
-const TONES: [Tone; 3] = [Tone::Faint, Tone::Muted, Tone::Ink];
+const TONES: [Tone; 5] = [Tone::Kind(0), Tone::Kind(1), Tone::Kind(2), Tone::Ink, Tone::Faint];
 const COLUMNS: [Metric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
 
 /// A configuration and its position in the chart.

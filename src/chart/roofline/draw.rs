@@ -285,7 +285,7 @@ impl Drawing<'_, '_, '_> {
         Ok(())
     }
 
-    /// Labels of the largest kernels, as many as the width allows.
+    /// Labels of the largest kernels, as many as the width allows and as can be read as theirs; the table has all.
     fn labels(&self, marks: &[Mark<'_>], space: &mut LabelSpace) -> DrawResult {
         let most = (self.css_width() / WIDTH_PER_LABEL).floor() as usize;
         let mut labelled = 0;
@@ -295,12 +295,17 @@ impl Drawing<'_, '_, '_> {
             }
             let size = (self.theme.text_width(&point.name), self.theme.px(Theme::TEXT * 1.2));
             let own = |place: &Area| place.distance(*at) - radius;
-            // Beside another point it would read as that point's.
-            let is_nearest = |place: &Area| {
+            // Beside another point it would read as that one's.
+            let is_away = |place: &Area, least: f64| {
                 let away = |other: &Mark<'_>| place.distance(other.at) - other.radius;
-                marks.iter().all(|other| other.at == *at || away(other) >= own(place))
+                marks.iter().all(|other| other.at == *at || away(other) >= least)
             };
-            let Some(place) = space.place(*at, *radius, size, is_nearest) else { continue };
+            let is_nearest = |place: &Area| is_away(place, own(place));
+            let place = space.place(*at, *radius, size, is_nearest);
+            // Or else beside none, with a line to its own.
+            let place =
+                place.or_else(|| space.place(*at, *radius, size, |place| is_away(place, size.1 * 0.5)));
+            let Some(place) = place else { continue };
             labelled += 1;
             if own(&place) > size.1 || !is_nearest(&place) {
                 let leader = self.plot.pen.stroke(self.color(point.phase), 1.0);
