@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use regex_lite::{Regex, RegexBuilder};
-use wildmatch::WildMatch;
+use regex_lite::{Regex, RegexBuilder, escape};
 
 use crate::config::{Dtype, excerpt};
 
@@ -38,7 +37,8 @@ pub struct Globs {
 
 #[derive(Debug, Clone)]
 enum Pattern {
-    Shell(WildMatch),
+    /// Matched as a whole.
+    Shell(Regex),
     /// Matched from the start, like Python's `re.match`.
     Regex(Regex),
 }
@@ -46,9 +46,7 @@ enum Pattern {
 impl Globs {
     pub fn add(&mut self, text: &str, dtype: Dtype) -> Result<(), String> {
         if let Some(expression) = text.strip_prefix("re:") {
-            let anchored = RegexBuilder::new(&format!("^(?:{expression})")).size_limit(SIZE).build();
-            let regex = anchored.ok().filter(|_| expression.len() <= CHARACTERS);
-            let regex = regex.ok_or_else(|| {
+            let regex = regex(&format!("^(?:{expression})")).ok_or_else(|| {
                 format!("modules by a regular expression that is not supported ({})", excerpt(text))
             })?;
             self.others.entry(String::new()).or_default().push((Pattern::Regex(regex), dtype));
@@ -58,7 +56,10 @@ impl Globs {
         if text.contains(['*', '?']) {
             let digits = text.strip_prefix("layers.").unwrap_or_default();
             let digits = digits.chars().take_while(char::is_ascii_digit).collect();
-            self.others.entry(digits).or_default().push((Pattern::Shell(WildMatch::new(text)), dtype));
+            let wild = escape(text).replace(r"\*", ".*").replace(r"\?", ".");
+            let shell = regex(&format!("^{wild}$"))
+                .ok_or_else(|| format!("modules by a pattern that is too long ({})", excerpt(text)))?;
+            self.others.entry(digits).or_default().push((Pattern::Shell(shell), dtype));
         } else {
             self.plain.insert(text.into(), dtype);
         }
@@ -75,7 +76,7 @@ impl Globs {
         let digits = own.find(|c: char| !c.is_ascii_digit()).unwrap_or(own.len());
         let mut able = (0..=digits).filter_map(|end| self.others.get(own.get(..end)?)).flatten();
         let matches = |pattern: &Pattern| match pattern {
-            Pattern::Shell(shell) => parts.clone().any(|part| shell.matches(part)),
+            Pattern::Shell(shell) => parts.clone().any(|part| shell.is_match(part)),
             Pattern::Regex(regex) => PREFIXES
                 .iter()
                 .filter(|prefix| !prefix.contains('*'))
@@ -88,6 +89,12 @@ impl Globs {
     pub fn names(&self, name: &str) -> bool {
         self.plain.contains_key(name)
     }
+}
+
+/// `None` if it is too long, or not supported.
+fn regex(expression: &str) -> Option<Regex> {
+    let regex = RegexBuilder::new(expression).size_limit(SIZE).build().ok();
+    regex.filter(|_| expression.len() <= CHARACTERS)
 }
 
 /// The pattern from `layers.` on, if the prefix is the language model's: prefixes differ between checkpoints.

@@ -1,14 +1,13 @@
 //! Dates with times, as in Azure's and vLLM's traces.
 
-use chrono::{DateTime, NaiveDateTime, Timelike};
+use chrono::{DateTime, Timelike};
 
 /// Seconds since 1970 of `2023-11-16 18:15:46.68`, with a `T` or space, and an offset (`Z`, `+01:00`) or UTC;
 /// `None` for anything else.
 pub fn seconds(text: &str) -> Option<f64> {
-    let time = match DateTime::parse_from_rfc3339(text) {
-        Ok(time) => time.naive_utc(),
-        Err(_) => NaiveDateTime::parse_from_str(&text.replacen('T', " ", 1), "%Y-%m-%d %H:%M:%S%.f").ok()?,
-    };
+    let date = text.replacen(' ', "T", 1);
+    let read = DateTime::parse_from_rfc3339(&date).or_else(|_| DateTime::parse_from_rfc3339(&(date + "Z")));
+    let time = read.ok()?.naive_utc();
     // Seconds and their fraction are rounded together.
     let minutes = time.and_utc().timestamp() - i64::from(time.second());
     Some(minutes as f64 + (f64::from(time.second()) + f64::from(time.nanosecond()) / 1e9))
