@@ -112,7 +112,7 @@ fn place(setup: &Setup) -> String {
 
 /// Lower-case letters, digits and dashes, at most 63.
 fn name(setup: &Setup) -> String {
-    let text = format!("{}-{}", setup.engine.id, setup.model.id.to_lowercase());
+    let text = format!("{}-{}", setup.engine.id, setup.model.id.to_ascii_lowercase());
     let letters = text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     letters.take(63).collect::<String>().trim_matches('-').to_owned()
 }

@@ -47,7 +47,8 @@ fn print_scalar(value: &Value) -> String {
     let is_plain = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
             && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./".contains(letter))
-            && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*text.to_lowercase())
+            && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+                .contains(&&*text.to_ascii_lowercase())
     };
     match value {
         Value::String(text) if is_plain(text) => text.clone(),

@@ -172,7 +172,7 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
     let has_load = parsed.has(&[Field::Load, Field::Most]);
     let is_amount = |word: &str| {
         word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
-            || plain::number(&word.to_lowercase()) > Some(1)
+            || plain::number(&word.to_ascii_lowercase()) > Some(1)
             || (!has_load && is_load(word))
     };
     let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
@@ -188,7 +188,7 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
 
 /// A word for a load, whatever its amount: `many users`.
 fn is_load(word: &str) -> bool {
-    let unit = AmountUnit::of(&word.to_lowercase());
+    let unit = AmountUnit::of(&word.to_ascii_lowercase());
     matches!(
         unit,
         Some(

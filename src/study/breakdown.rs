@@ -91,10 +91,8 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
     let other: Vec<&str> =
         kernels.iter().filter(|kernel| kernel.has_other_tiles()).map(|kernel| kernel.name).collect();
     if !other.is_empty() {
-        let names = other.join(", ");
-        words += &format!(
-            " Their tiles differ from those assumed, so their loss is not split into parts: {names}."
-        );
+        let (names, tiles) = (other.join(", "), if other.len() == 1 { "its" } else { "their" });
+        words += &format!(" No parts of losses for {names}: {tiles} tiles differ from those assumed.");
     }
     let name = format!("{} by kernel", words::phase(pass.phase));
     let legend = ["Roofline", "Tile and wave quantisation", "Other losses"];
@@ -117,15 +115,17 @@ fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -
 
 /// The step with every kernel at its ceiling, and at the textbook roofline where that differs.
 fn headroom(pass: &PassReport) -> String {
-    let sum = |time: fn(&KernelLine) -> Seconds| {
-        let less = pass.kernels.iter().map(|kernel| (kernel.time - time(kernel)) * kernel.count as f64);
-        pass.time - pass.saving(less.sum())
+    let less = |time: fn(&KernelLine) -> Seconds| -> Seconds {
+        pass.kernels.iter().map(|kernel| (kernel.time - time(kernel)) * kernel.count as f64).sum()
     };
-    let (at_ceiling, at_roofline) = (sum(ceiling), sum(|kernel| kernel.roofline));
+    let with = |less: Seconds| pass.time - pass.saving(less);
+    let (at_ceiling, at_roofline) = (with(less(ceiling)), with(less(|kernel| kernel.roofline)));
     let phase = words::phase(pass.phase).to_ascii_lowercase();
     let mut text =
         format!("With every kernel at its ceiling, a {phase} step would take {}", at_ceiling.print());
-    if at_ceiling.0 > at_roofline.0 * DISTINCT {
+    if less(ceiling).0 > pass.saving(less(ceiling)).0 * DISTINCT {
+        text += ", as long as the host takes to launch it";
+    } else if at_ceiling.0 > at_roofline.0 * DISTINCT {
         text += &format!("; at the roofline, {}", at_roofline.print());
     }
     text + "."

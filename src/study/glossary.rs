@@ -9,9 +9,9 @@ pub fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The meaning of the head of a column or row; empty if the glossary has no term that it begins with.
 pub fn meaning(head: &str) -> &'static str {
-    let head = head.to_lowercase();
+    let head = head.to_ascii_lowercase();
     let begins = |term: &str| {
-        let rest = head.strip_prefix(&*term.to_lowercase());
+        let rest = head.strip_prefix(&*term.to_ascii_lowercase());
         rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
     let named = |terms: &'static str| terms.split(", ").filter(|term| begins(term)).map(str::len).max();

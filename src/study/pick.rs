@@ -32,7 +32,7 @@ pub fn blocks(study: &Study, question: &str) -> Vec<Block> {
     let mut head = head.split_whitespace();
     let kind = head.next().unwrap_or_default();
     let recent: Vec<&str> = head.collect();
-    let typed = words.to_lowercase();
+    let typed = words.to_ascii_lowercase();
     let words: Vec<&str> = typed.split_whitespace().collect();
     let mut found: Vec<(u8, Candidate)> =
         options(study, kind).into_iter().filter_map(|option| Some((option.rank(&words)?, option))).collect();

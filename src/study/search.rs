@@ -39,7 +39,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if let Some(entry) = pasted(&study.chosen) {
         return vec![Block::table("Results", &HEAD, [entry])];
     }
-    let query = study.chosen.to_lowercase();
+    let query = study.chosen.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     let mut found = search(study, &words);
     let more = found.len().saturating_sub(MOST);
@@ -98,7 +98,7 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     let words = if kind.is_some() { &words[1..] } else { words };
     let entries = |study: &Study| {
         let mut all = entries(study);
-        all.retain(|entry| kind.is_none_or(|kind| entry.kind.to_lowercase() == **kind));
+        all.retain(|entry| kind.is_none_or(|kind| entry.kind.to_ascii_lowercase() == **kind));
         all
     };
     let literal = best(entries(study), &|entry| rank(entry, words));
@@ -127,7 +127,7 @@ fn say_whether_it_fits(entry: &mut Entry) {
 /// The model of a published name.
 pub fn published(study: &Study, words: &str) -> Option<Entry> {
     // Names differ in case.
-    let at = study.chosen.to_lowercase().find(words).unwrap_or(0);
+    let at = study.chosen.to_ascii_lowercase().find(words).unwrap_or(0);
     let name = study.chosen.get(at..).unwrap_or(&study.chosen).trim();
     let resolved = names::resolve(name).ok()?;
     let mut scenario = study.link.scenario.clone();
@@ -148,7 +148,7 @@ pub fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
 }
 
 pub fn similar(entry: &Entry, words: &[&str]) -> bool {
-    let name = entry.name.to_lowercase();
+    let name = entry.name.to_ascii_lowercase();
     let parts: Vec<&str> = name.split(|letter: char| !letter.is_alphanumeric()).collect();
     words.iter().all(|word| parts.iter().any(|part| strsim::jaro_winkler(part, word) >= SIMILAR))
 }

@@ -14,7 +14,7 @@ const COMPILATION: [&str; 3] = ["compilation_config", "cc", "o"];
 
 impl Flag {
     pub fn new(name: &str, value: Option<&str>) -> Self {
-        let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
+        let name = name.trim_start_matches('-').replace('-', "_").to_ascii_lowercase();
         let own = COMPILATION.iter().find_map(|of| name.strip_prefix(of)?.strip_prefix('.'));
         let name = own.map(str::to_owned).unwrap_or(name);
         Self { name, value: value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) }
@@ -41,7 +41,7 @@ impl Flag {
         !self
             .value
             .as_deref()
-            .is_some_and(|value| ["false", "0", "off", "no"].contains(&&*value.to_lowercase()))
+            .is_some_and(|value| ["false", "0", "off", "no"].contains(&&*value.to_ascii_lowercase()))
     }
 }
 
@@ -97,7 +97,7 @@ fn is_switch(flag: &str) -> bool {
 }
 
 fn is_bool(word: &str) -> bool {
-    ["true", "false", "0", "1", "on", "off", "yes", "no"].contains(&&*word.to_lowercase())
+    ["true", "false", "0", "1", "on", "off", "yes", "no"].contains(&&*word.to_ascii_lowercase())
 }
 
 fn is_flag(word: &str) -> bool {

@@ -10,8 +10,8 @@ use crate::units::Order;
 /// How well a name matches `words`, in lower case: lower is better. `None` if a word is in neither the name nor the
 /// `facts`.
 pub fn rank(name: &str, facts: &str, words: &[&str]) -> Option<u8> {
-    let name = name.to_lowercase();
-    let all = format!("{name}\n{facts}").to_lowercase();
+    let name = name.to_ascii_lowercase();
+    let all = format!("{name}\n{facts}").to_ascii_lowercase();
     if !words.iter().all(|word| all.contains(word)) {
         return None;
     }
@@ -33,7 +33,7 @@ pub fn popularity(id: &str) -> usize {
 pub fn search(words: &[&str]) -> Vec<&'static Model> {
     let ranked = |known: &'static NamedModel| {
         let name = short_name(&known.model.name);
-        let holds = words.iter().all(|word| holds(&name.to_lowercase(), word));
+        let holds = words.iter().all(|word| holds(&name.to_ascii_lowercase(), word));
         Some((rank(name, "", words).filter(|_| holds)?, known))
     };
     let mut found: Vec<(u8, &NamedModel)> = NAMED_MODELS.iter().filter_map(ranked).collect();

@@ -70,7 +70,7 @@ fn every_model_of_the_catalog_is_found_by_its_names() {
 #[test]
 fn the_rules_are_sound() {
     let rules = rules();
-    let lower = |text: &str| text == text.to_lowercase();
+    let lower = |text: &str| text == text.to_ascii_lowercase();
     for format in &rules.formats {
         assert!(
             format.weights.is_some() != format.without.is_some() && lower(&format.words),

@@ -18,7 +18,7 @@ pub struct Name {
 impl Name {
     /// Parses `organisation/name`, an address, a path, or a bare name.
     pub fn read(text: &str) -> Self {
-        let text = text.trim().trim_end_matches('/').to_lowercase();
+        let text = text.trim().trim_end_matches('/').to_ascii_lowercase();
         if text.len() > LONGEST {
             return Self::default();
         }

@@ -5,7 +5,7 @@ use crate::config::names::{begins_name, is_size, resolve, search, short_name};
 
 /// Whether a name of a model may begin with `word`.
 pub fn begins(word: &str) -> bool {
-    let word = word.to_lowercase();
+    let word = word.to_ascii_lowercase();
     let letters = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
     let has_digit = word.contains(|letter: char| letter.is_ascii_digit());
     let is_family = letters > 1
@@ -25,8 +25,9 @@ fn is_part(word: &str) -> bool {
     }
     let is_mixed = word.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && word.contains(|letter: char| letter.is_ascii_digit());
-    let has =
-        |model: &Model| short_name(&model.name).to_lowercase().split(['-', '_']).any(|part| part == word);
+    let has = |model: &Model| {
+        short_name(&model.name).to_ascii_lowercase().split(['-', '_']).any(|part| part == word)
+    };
     is_mixed && search(&[word]).into_iter().any(has)
 }
 

@@ -8,8 +8,9 @@ use crate::units::Order;
 /// The text with these GPUs' names replaced by their ids.
 pub fn by_id(text: &str) -> String {
     let gpus = catalog().gpus.gpus.iter();
-    let names =
-        gpus.flat_map(|gpu| [gpu.name.to_lowercase(), gpu.id.replace('-', " ")].map(|name| (name, &*gpu.id)));
+    let names = gpus.flat_map(|gpu| {
+        [gpu.name.to_ascii_lowercase(), gpu.id.replace('-', " ")].map(|name| (name, &*gpu.id))
+    });
     let mut names: Vec<(String, &str)> = names.filter(|(name, _)| name.contains(' ')).collect();
     // One name may be the beginning of another: `RTX 4080`, `RTX 4080 SUPER`.
     names.order_by_key(|(name, _)| Reverse(name.len()));

@@ -51,9 +51,9 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
                 continue;
             };
             at += length;
-            let is_filler = |word: &&&str| FILLERS.contains(&&*word.to_lowercase());
+            let is_filler = |word: &&&str| FILLERS.contains(&&*word.to_ascii_lowercase());
             let before = rest.iter().rev().find(|word| !is_filler(word));
-            if let Some(not) = before.filter(|word| is_not(&word.to_lowercase())) {
+            if let Some(not) = before.filter(|word| is_not(&word.to_ascii_lowercase())) {
                 let text =
                     format!("`{not} {}`: name only the model to run", excerpt(&name[..length].join(" ")));
                 return Err(Issue::error(Field::Model, text));
@@ -82,7 +82,7 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
 
 /// Whether the words begin with a kind of workload rather than a name: `chat`, but not `chat glm`.
 fn is_workload(words: &[&str]) -> bool {
-    words.first().is_some_and(|word| workload::of(&word.to_lowercase()).is_some())
+    words.first().is_some_and(|word| workload::of(&word.to_ascii_lowercase()).is_some())
         && (2..=words.len()).all(|length| find(&words[..length]).is_none())
 }
 
@@ -100,8 +100,8 @@ struct Taken {
 /// The words from the first one on that may form one name.
 fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let may_be = |(at, word): (usize, &&str)| {
-        let word = word.to_lowercase();
-        let next = words.get(at + 1).map(|next| next.to_lowercase());
+        let word = word.to_ascii_lowercase();
+        let next = words.get(at + 1).map(|next| next.to_ascii_lowercase());
         let digits =
             word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
         let (number, unit) = word.split_at(digits);
@@ -144,14 +144,14 @@ fn named(words: &[&str]) -> Result<Option<(usize, Taken)>, Issue> {
     // `qwen3-32b chat` names a workload, and `llama 2 7b chat` a model.
     let without_kind = longest.as_ref().and_then(|(length, taken)| {
         let (kind, name) = words[..*length].split_last()?;
-        let kind = Some(kind.to_lowercase()).filter(|kind| workload::of(kind).is_some())?;
-        let is_named = short_name(&taken.model.name).to_lowercase().contains(&kind);
+        let kind = Some(kind.to_ascii_lowercase()).filter(|kind| workload::of(kind).is_some())?;
+        let is_named = short_name(&taken.model.name).to_ascii_lowercase().contains(&kind);
         Some((name.len(), find(name).filter(|_| !is_named)?))
     });
     let found = without_kind.or(longest);
     let is_number = |word: &&&str| word.parse::<f64>().is_ok();
     let length = found.as_ref().map_or(1, |(length, _)| *length);
-    let of_name = |word: &&&str| is_number(word) || is_size(&word.to_lowercase());
+    let of_name = |word: &&&str| is_number(word) || is_size(&word.to_ascii_lowercase());
     let more = words[length..].iter().take_while(of_name).count();
     if found.is_some() && more == 0 {
         return Ok(found);
@@ -165,7 +165,7 @@ fn find(words: &[&str]) -> Option<Taken> {
         let Resolved { model, weights, states_format, issues } = resolved;
         return Some(Taken { model, weights, states_format, issues });
     }
-    let small = name.to_lowercase();
+    let small = name.to_ascii_lowercase();
     let parts: Vec<&str> = small
         .split(|letter: char| !letter.is_alphanumeric() && letter != '.')
         .filter(|part| !part.is_empty())
@@ -181,7 +181,7 @@ fn find(words: &[&str]) -> Option<Taken> {
 /// The error for a model that the catalog lacks, with those of the same family if no name is similar.
 fn unknown(name: &str) -> Issue {
     let text = resolve(name).err().unwrap_or_default();
-    let small = name.to_lowercase();
+    let small = name.to_ascii_lowercase();
     let family = small.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     let near: Vec<&str> = search(&[family])
         .into_iter()

@@ -103,7 +103,7 @@ pub fn spaced(text: &str) -> String {
     let text = counted.replace_all(&text, "${1}${2} x ${3}");
     let text = tagged.replace_all(&text, "${1}-${2}");
     let with_lengths = |found: &Captures<'_>| {
-        let next = found[4].trim().to_lowercase();
+        let next = found[4].trim().to_ascii_lowercase();
         let unit = AmountUnit::of(&next).filter(|_| !next.is_empty());
         // `TTFT 500/1000 ms`.
         match unit.is_none_or(|unit| unit == AmountUnit::Tokens) {
@@ -143,8 +143,9 @@ fn clauses(text: &str) -> String {
 fn in_digits(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let written = |(at, word): (usize, &&str)| {
-        let next = words.get(at + 1).map(|next| next.trim_end_matches(SEPARATORS).to_lowercase());
-        let number = number(&word.to_lowercase()).filter(|_| next.is_some_and(|next| is_counted(&next)));
+        let next = words.get(at + 1).map(|next| next.trim_end_matches(SEPARATORS).to_ascii_lowercase());
+        let number =
+            number(&word.to_ascii_lowercase()).filter(|_| next.is_some_and(|next| is_counted(&next)));
         number.map_or_else(|| (*word).to_owned(), |number| number.to_string())
     };
     words.iter().enumerate().map(written).collect::<Vec<_>>().join(" ")

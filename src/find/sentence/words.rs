@@ -107,9 +107,9 @@ pub struct Words {
 impl Words {
     pub fn of(text: &str) -> Self {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        let next = |at: usize| words.get(at + 1).and_then(|next| AmountUnit::of(&next.to_lowercase()));
+        let next = |at: usize| words.get(at + 1).and_then(|next| AmountUnit::of(&next.to_ascii_lowercase()));
         let is_time = |at: usize| {
-            let before = words[..at].iter().rev().map(|word| word.to_lowercase());
+            let before = words[..at].iter().rev().map(|word| word.to_ascii_lowercase());
             let word = before
                 .into_iter()
                 .find(|word| word != BREAK && (is_of_time(word) || !FILLERS.contains(&&**word)));
@@ -119,7 +119,7 @@ impl Words {
             // `1m requests`, but `E2E 5m`.
             let is_unit = next(at).is_some_and(|unit| !matches!(unit, AmountUnit::Time(_)));
             let counts = word.ends_with('M') || is_unit || !is_time(at);
-            parts(&word.to_lowercase(), counts).into_iter().map(move |text| Part { text, word: at })
+            parts(&word.to_ascii_lowercase(), counts).into_iter().map(move |text| Part { text, word: at })
         });
         Self { parts: parts.collect(), words: words.clone(), at: 0 }
     }

@@ -14,7 +14,7 @@ pub type Kind = (u32, u32, f64);
 /// The kind that a lower-case word names. Jobs are left out: they also need a number of prompts.
 pub fn of(word: &str) -> Option<Kind> {
     let is_named =
-        |id: &str, name: &str| id == word || name.to_lowercase().split(", ").any(|name| name == word);
+        |id: &str, name: &str| id == word || name.to_ascii_lowercase().split(", ").any(|name| name == word);
     let mut all = WORKLOADS.iter().filter(|&&(.., prompts)| prompts == 0);
     let (_, _, isl, osl, cached, _) = all.find(|(id, name, ..)| is_named(id, name))?;
     Some((*isl, *osl, *cached))

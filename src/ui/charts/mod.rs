@@ -100,7 +100,7 @@ pub fn ChartView(
     };
     let summary = format!(
         "{}-summary",
-        if id.is_empty() { label.replace(' ', "-").to_lowercase() } else { id.clone() }
+        if id.is_empty() { label.replace(' ', "-").to_ascii_lowercase() } else { id.clone() }
     );
     view! {
         <canvas

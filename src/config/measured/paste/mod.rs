@@ -117,7 +117,7 @@ impl ParsedReport {
 
     /// Records a text about the run: its model, engine, hardware or kind of load.
     fn take_name(&mut self, name: &str, text: &str) {
-        let slot = match &*name.trim().to_lowercase() {
+        let slot = match &*name.trim().to_ascii_lowercase() {
             "model" | "model_id" => &mut self.model,
             "backend" | "framework" => &mut self.engine,
             "hw" => &mut self.gpu,
@@ -156,7 +156,7 @@ impl ParsedReport {
         let first = text.split_whitespace().next().unwrap_or_default();
         let is_text = number(text).is_none() && link::pointed(first).is_none();
         let is_known = matches!(name::of(name, Statistic::Named), Name::Measured { .. } | Name::Stated(_));
-        if is_text && is_known && !ABSENT.contains(&&*first.to_lowercase()) {
+        if is_text && is_known && !ABSENT.contains(&&*first.to_ascii_lowercase()) {
             self.warn(name, &format!("`{}` is not a number and was ignored", excerpt(text)));
         }
     }
@@ -245,7 +245,7 @@ impl ParsedReport {
             all.is_empty() || all.iter().any(|gpu| gpu.id == scenario.gpu)
         };
         let format = scenario.weights_format().map_or("", |format| format.id());
-        let is_format = |named: &str| format.is_empty() || format.contains(&*named.to_lowercase());
+        let is_format = |named: &str| format.is_empty() || format.contains(&*named.to_ascii_lowercase());
         let gpu = differs(&self.gpu, &scenario.gpu, &is_gpu);
         gpu.into_iter().chain(differs(&self.precision, format, &is_format)).collect()
     }

@@ -117,7 +117,7 @@ fn scale(metric: Metric, unit: Option<&str>) -> Result<f64, &'static str> {
 
 /// The lower-case words of a name, and its unit: in parentheses, or the last word of a JSON key.
 fn parts(text: &str) -> (Vec<String>, Option<String>) {
-    let text = text.to_lowercase();
+    let text = text.to_ascii_lowercase();
     let (mut plain, mut unit, mut inside) = (String::new(), String::new(), None);
     for letter in text.chars() {
         match (letter, inside) {
