@@ -31,6 +31,13 @@ impl Area {
         (x - left).hypot(y - top)
     }
 
+    /// Whether a line passes through it.
+    pub fn is_crossed(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) -> bool {
+        const POINTS: u32 = 32;
+        let at = |share: f64| (x0 + share * (x1 - x0), y0 + share * (y1 - y0));
+        (0..=POINTS).any(|point| self.distance(at(f64::from(point) / f64::from(POINTS))) == 0.0)
+    }
+
     pub fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -51,11 +58,17 @@ impl Area {
 pub struct LabelSpace {
     frame: Area,
     taken: Vec<Area>,
+    labels: Vec<Area>,
 }
 
 impl LabelSpace {
     pub fn new(frame: Area) -> Self {
-        Self { frame, taken: Vec::new() }
+        Self { frame, taken: Vec::new(), labels: Vec::new() }
+    }
+
+    /// The places claimed so far.
+    pub fn labels(&self) -> &[Area] {
+        &self.labels
     }
 
     /// Keeps labels off `area`.
@@ -78,6 +91,7 @@ impl LabelSpace {
             .into_iter()
             .find(|area| self.frame.holds(area) && !self.taken.iter().any(|taken| taken.overlaps(area)))?;
         self.taken.push(free);
+        self.labels.push(free);
         Some(free)
     }
 

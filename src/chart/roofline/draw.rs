@@ -300,16 +300,19 @@ impl Drawing<'_, '_, '_> {
                 let away = |other: &Mark<'_>| place.distance(other.at) - other.radius;
                 marks.iter().all(|other| other.at == *at || away(other) >= least)
             };
-            let is_nearest = |place: &Area| is_away(place, own(place));
-            let place = space.place(*at, *radius, size, is_nearest);
+            let is_beside = |place: &Area| own(place) <= size.1 && is_away(place, own(place));
             // Or else beside none, with a line to its own.
-            let place =
-                place.or_else(|| space.place(*at, *radius, size, |place| is_away(place, size.1 * 0.5)));
-            let Some(place) = place else { continue };
+            let from = |place: &Area| place.within(ESTIMATED).nearest(*at);
+            let others = space.labels().to_vec();
+            let is_led = |place: &Area| {
+                is_away(place, size.1 * 0.5) && !others.iter().any(|other| other.is_crossed(from(place), *at))
+            };
+            let place = space.place(*at, *radius, size, is_beside);
+            let Some(place) = place.or_else(|| space.place(*at, *radius, size, is_led)) else { continue };
             labelled += 1;
-            if own(&place) > size.1 || !is_nearest(&place) {
+            if !is_beside(&place) {
                 let leader = self.plot.pen.stroke(self.color(point.phase), 1.0);
-                self.plot.pen.line(&[place.within(ESTIMATED).nearest(*at), *at], leader)?;
+                self.plot.pen.line(&[from(&place), *at], leader)?;
             }
             let middle = ((place.left + place.right) / 2.0, (place.top + place.bottom) / 2.0);
             let centre = Pos::new(HPos::Center, VPos::Center);
