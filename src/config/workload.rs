@@ -1,7 +1,7 @@
-//! The workload of a deployment: requests, how they arrive, and the SLOs they have to meet.
+//! The workload of a deployment: requests, and how they arrive.
 
-use super::Field;
 use super::catalog::numbers::requests::constants;
+use super::{Field, Slos};
 
 /// How requests arrive. Each kind's parameters have rows in the table of inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -200,6 +200,13 @@ impl Workload {
         clients.saturating_mul(constants().per_client as u32).max(LEAST)
     }
 
+    /// Whether clients or users of `load` start at once only because nothing else is said: a stated number of requests
+    /// makes the start part of a test.
+    pub fn starts_together(&self, load: Load) -> bool {
+        let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));
+        of_users && self.start == Start::AtOnce && self.requests.is_none()
+    }
+
     /// Mean prompt and output tokens of the histogram; `None` if it is empty or has no weight.
     pub fn means(&self) -> Option<(u32, u32)> {
         let total: f64 = self.histogram.iter().map(|bin| f64::from(bin.weight)).sum();
@@ -265,52 +272,6 @@ pub struct Drafts {
     pub drafted: u32,
     /// Tokens accepted on average, 0 to `drafted`.
     pub accepted: f64,
-}
-
-/// Latency limits, and how many requests must meet them; `None` is no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Slos {
-    /// Milliseconds to the first token.
-    pub ttft_ms: Option<f64>,
-    /// Milliseconds per output token after the first.
-    pub tpot_ms: Option<f64>,
-    /// Milliseconds to the last token.
-    pub e2e_ms: Option<f64>,
-    /// Percentile at which each limit applies separately, if any.
-    pub percentile: Option<f64>,
-    /// Share of requests that meet all limits at once, 0..1.
-    pub share: Option<f64>,
-}
-
-impl Slos {
-    /// Required share of requests that meet all limits if neither a share nor a percentile is given.
-    pub const SHARE: f64 = 0.99;
-
-    /// The limits that are set, by input, in seconds.
-    pub fn limits(&self) -> impl Iterator<Item = (Field, f64)> {
-        let all =
-            [(Field::SloTtft, self.ttft_ms), (Field::SloTpot, self.tpot_ms), (Field::SloE2e, self.e2e_ms)];
-        all.into_iter().filter_map(|(field, limit)| Some((field, limit? * 1e-3)))
-    }
-
-    /// What the limit of an input is on.
-    pub fn metric(limit: Field) -> &'static str {
-        match limit {
-            Field::SloTtft => "TTFT",
-            Field::SloTpot => "TPOT",
-            _ => "E2E",
-        }
-    }
-
-    /// Required share of requests that meet all limits at once: 0 if only a percentile is given.
-    pub fn share(&self) -> f64 {
-        self.share.unwrap_or(if self.percentile.is_some() { 0.0 } else { Self::SHARE })
-    }
-
-    /// Required share of requests that meet each limit separately.
-    pub fn share_of_each(&self) -> f64 {
-        self.percentile.map_or(0.0, |percentile| percentile * 1e-2).max(self.share())
-    }
 }
 
 impl Default for Workload {

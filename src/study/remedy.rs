@@ -2,7 +2,7 @@
 
 use super::{Case, edit};
 use crate::config::check::{least_budget, sound_budget};
-use crate::config::{Field, Load, Scenario, Setup, Start, Workload, catalog};
+use crate::config::{Field, Scenario, Setup, Start, catalog};
 use crate::serving::run::{Run, ramp_of};
 use crate::serving::sim::LimitResult;
 use crate::serving::{Demand, enough_replicas, fitting};
@@ -46,7 +46,7 @@ pub fn of(own: &Case) -> Vec<Case> {
             add("CUDA graphs as by default".into(), &|scenario| scenario.overrides.largest_graph = None)
         }
         _ if is_about(Field::LargestGraph) => {
-            let all = setup.max_seqs.saturating_mul(setup.tokens_verified());
+            let all = setup.max_decoding();
             add(format!("CUDA graphs up to {}", count(f64::from(all))), &|scenario| {
                 scenario.overrides.largest_graph = Some(all);
             });
@@ -81,16 +81,12 @@ pub fn of(own: &Case) -> Vec<Case> {
 /// Seconds over which to start clients who miss a limit, all starting at once. The first of them wait for all prompts
 /// together, as later ones never do; plans are searched for with such a ramp.
 fn slow_start(setup: &Setup, run: &Run) -> Option<f64> {
-    let Workload { load, start, requests, turns, .. } = &setup.workload;
-    let think = match load {
-        Load::Concurrency(2..) => 0.0,
-        Load::Sessions(2..) => turns.think_s,
-        _ => return None,
-    };
-    let starts_at_once = *start == Start::AtOnce && requests.is_none();
+    let workload = &setup.workload;
+    let starts_together = workload.starts_together(workload.load) && workload.load.amount() >= 2.0;
+    let think = workload.session().map_or(0.0, |turns| turns.think_s);
     let waits = |kept: &LimitResult| kept.field != Field::SloTpot && kept.at > kept.limit;
     let misses = run.saturation.is_none() && run.limits.iter().any(waits);
-    (starts_at_once && misses).then(|| ramp_of(run.metrics.e2e.mean + think))
+    (starts_together && misses).then(|| ramp_of(run.metrics.e2e.mean + think))
 }
 
 /// Half and double the token budget; or the least power of two with which nothing is wrong, if something is. With pools,

@@ -80,8 +80,7 @@ impl Runner {
 
     /// Whether several clients or users of such a load start differently in a trial than in the setup.
     pub fn ramps_clients(&self, load: Load) -> bool {
-        let is_test = self.setup.workload.start != Start::AtOnce || self.setup.workload.requests.is_some();
-        let of_users = matches!(load, Load::Concurrency(_) | Load::Sessions(_));
-        of_users && !is_test && self.setup.workload.slos.limits().next().is_some()
+        let workload = &self.setup.workload;
+        workload.starts_together(load) && workload.slos.limits().next().is_some()
     }
 }

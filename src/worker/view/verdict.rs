@@ -1,6 +1,6 @@
 //! Whether an answer meets the limits, and by how much.
 
-use crate::config::{Field, Issue, Load, Setup, Slos, Start};
+use crate::config::{Field, Issue, Setup, Slos};
 use crate::serving::Report;
 use crate::serving::report::Headline;
 use crate::serving::run::Run;
@@ -87,10 +87,10 @@ const START: &str = "; all clients start at once";
 
 /// Whether the limits are missed by a run that begins with all clients at once and, later on, meets them.
 fn is_of_start(setup: &Setup, run: &Run, missed: &[&ComparedLimit]) -> bool {
-    let at_once = matches!(setup.workload.load, Load::Concurrency(2..) | Load::Sessions(2..))
-        && setup.workload.start == Start::AtOnce;
+    let load = setup.workload.load;
+    let together = setup.workload.starts_together(load) && load.amount() >= 2.0;
     let waits = missed.iter().all(|limit| limit.name == Slos::metric(Field::SloTtft));
-    at_once && waits && missed.iter().all(|limit| run.metrics.ttft.p50 < EASILY * limit.limit)
+    together && waits && missed.iter().all(|limit| run.metrics.ttft.p50 < EASILY * limit.limit)
 }
 
 fn verdict(id: &str, words: &str, reason: String) -> Verdict {
