@@ -327,7 +327,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_grows_is_further_off_than_any_limit() {
-        let saturation = Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5 });
+        let saturation =
+            Some(Saturation { offered_per_s: 9.0, served_per_s: 3.0, backlog: 5, of_decode: false });
         let found = broken(&Run { load: 9.0, saturation, ..run(Vec::new(), 0.0) }, Load::Rate(9.0));
         assert_eq!((found.field, found.limit, found.at), (Field::Rate, 9.0, 3.0));
         assert!(excess(&found) > FAR);

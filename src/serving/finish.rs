@@ -1,15 +1,15 @@
 //! Turns a plan and the models' answers into a report.
 
 use crate::calibration::Factors;
-use crate::config::{Field, Issue, Setup, Workload};
+use crate::config::Setup;
 use crate::efficiency::Efficiencies;
 use crate::graph::Phase;
-use crate::units::{Dollars, Seconds, count, percent};
+use crate::units::{Dollars, Seconds};
 
 use super::breakdown::breakdown;
 use super::fit::{prompts_of_one_replica, tokens_held};
+use super::issues;
 use super::plan::{LoadPlan, Offline, Plan, Steps};
-use super::replica::{api_servers, frontend, largest_graph};
 use super::report::{Basis, Headline, PassReport, Report};
 use super::run::{Power, Run, Runner};
 use super::step::PlannedStep;
@@ -56,13 +56,6 @@ pub fn runner(plan: &Plan, efficiencies: &Efficiencies) -> Option<Runner> {
         _ => None,
     }
 }
-
-/// Recommended utilisation of a replica.
-const FULL_USE: f64 = 0.9;
-/// Share of the history that could be cached below which it is worth saying how much is.
-const KEPT: f64 = 0.9;
-/// Share of its time from which on an API server limits the load.
-const BUSY: f64 = 0.95;
 
 struct Finisher<'a> {
     plan: &'a Plan,
@@ -169,89 +162,10 @@ impl Finisher<'_> {
         if self.setup().workload.load.is_rate() {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
-        report.issues.extend(self.saturated(&run));
-        report.issues.extend(self.admits_no_more(&run));
-        report.issues.extend(self.outgrows_graphs(&run));
-        report.issues.extend(self.forgets(&run));
+        report.issues.extend(issues::of_run(self.setup(), &run, &report.passes));
         let factors = calibrated.as_ref().map_or(Factors::NONE, |calibrated| calibrated.factors);
         let alone = runner.without_others(factors);
         Some(Report { headline: Some(headline), run: Some(run), calibrated, alone, ..report })
-    }
-
-    /// A warning if the run's times say little.
-    fn saturated(&self, run: &Run) -> Option<Issue> {
-        let found = run.saturation?;
-        let setup = self.setup();
-        let arriving = count(setup.requests_at(run.load));
-        if let Some(most) = setup.workload.max_in_flight {
-            let text = format!(
-                "With at most {most} in flight, {} of {arriving} requests/s are sent. Their TTFT does not include what the \
-                 client holds back: lower the rate, or raise or clear this limit.",
-                count(found.served_per_s),
-            );
-            return Some(Issue::warning(Field::MaxInFlight, text));
-        }
-        // A run may end before it is full.
-        let when = if run.metrics.requests_per_s > found.served_per_s { " in the long run" } else { "" };
-        let text = format!(
-            "Arrivals exceed capacity: {arriving} requests/s arrive, {} can be served{when}. TTFT grows without bound, \
-             so its value here depends on the length of the run. Lower the rate, or use {}.",
-            count(found.served_per_s),
-            match enough_replicas(setup, run) {
-                None if setup.prefill.is_none() => "more replicas".into(),
-                None => "more workers in the full pool, prefill or decode".into(),
-                Some(enough) => {
-                    let limits = setup.workload.slos.limits().next().map_or("", |_| "; limits may take more");
-                    format!("{} replicas to keep up{limits}", count(f64::from(enough)))
-                }
-            },
-        );
-        Some(Issue::warning(setup.workload.load.size(), text))
-    }
-
-    /// A note if sessions find little of their history in the prefix cache.
-    fn forgets(&self, run: &Run) -> Option<Issue> {
-        let Workload { turns, load, .. } = self.setup().workload;
-        let found = run.history_found.filter(|found| *found < KEPT * turns.history_cached)?;
-        let text = format!(
-            "the prefix cache still holds {} of the history that turns need, and the rest is prefilled again",
-            percent(found)
-        );
-        Some(Issue::note(load.size(), text))
-    }
-
-    /// A note if steps have more sequences than any CUDA graph.
-    fn outgrows_graphs(&self, run: &Run) -> Option<Issue> {
-        let (setup, largest) = (self.setup(), largest_graph(self.setup()));
-        let decoding = decoding(run) / f64::from(setup.parallel.batches());
-        (largest > 0 && decoding > f64::from(largest)).then(|| {
-            let text = format!(
-                "{} sequences decode at once, and {} captures CUDA graphs of at most {}: larger steps are launched \
-                 kernel by kernel",
-                count(decoding.round()),
-                setup.engine.name,
-                count(f64::from(largest)),
-            );
-            Issue::note(Field::LargestGraph, text)
-        })
-    }
-
-    /// A warning if the API server, not the GPUs, limits the load.
-    fn admits_no_more(&self, run: &Run) -> Option<Issue> {
-        let setup = self.setup();
-        let each = frontend(setup);
-        let of_replica = run.metrics.requests_per_s / f64::from(setup.copies());
-        let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
-        is_busy.then(|| {
-            let text = format!(
-                "an API server of {} is assumed to take {} per request, so a replica admits at most {} requests/s, however \
-                 fast its GPUs: use more replicas. More API servers per engine than by default are not simulated",
-                setup.engine.name,
-                (each * api_servers(setup)).print(),
-                count(1.0 / each.0),
-            );
-            Issue::warning(Field::Engine, text)
-        })
     }
 
     /// Cost at a rate of output tokens; `None` without a price.
@@ -260,19 +174,8 @@ impl Finisher<'_> {
     }
 }
 
-/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools, for sessions (with fewer on each
-/// replica, more of their histories stay in its cache), and if the client holds requests back.
-pub fn enough_replicas(setup: &Setup, run: &Run) -> Option<u32> {
-    let of_replica = run.saturation?.served_per_s / f64::from(setup.replicas.max(1));
-    let enough = (setup.requests_at(run.load) / (of_replica * FULL_USE)).ceil() as u32;
-    let is_known = setup.prefill.is_none()
-        && setup.workload.session().is_none()
-        && setup.workload.max_in_flight.is_none();
-    is_known.then(|| enough.max(setup.replicas.saturating_add(1)))
-}
-
 /// Mean number of requests per replica between first and last token.
-fn decoding(run: &Run) -> f64 {
+pub(super) fn decoding(run: &Run) -> f64 {
     run.metrics.in_flight * (1.0 - run.metrics.ttft.mean / run.metrics.e2e.mean)
 }
 

@@ -234,10 +234,15 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
         let (cause, field) = if by_memory <= by_cap {
             (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.workload.load.size())
         } else {
-            (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs)
+            match setup.max_seqs == setup.token_budget {
+                // It bounds the sequences, unless those are given too.
+                true => (format!("a step takes {} tokens", count(by_cap)), Field::TokenBudget),
+                false => (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs),
+            }
         };
         let text = format!(
-            "About {} of {} requests run at once on a replica: {cause}. The rest wait.",
+            "At most {}{} of {} requests run at once on a replica: {cause}. The rest wait.",
+            if by_memory <= by_cap { "about " } else { "" },
             count(running),
             count(clients)
         );

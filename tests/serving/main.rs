@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rooflight::config::catalog::catalog;
 use rooflight::config::{
-    Dtype, Field, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Workload, check,
+    Dtype, Field, Lengths, Load, ModelChoice, Parallelism, Scenario, Setup, Severity, Workload, check,
 };
 use rooflight::efficiency::{Answer, Efficiencies, FamilyRows, Learned, Rows};
 use rooflight::graph::Phase;
@@ -276,4 +276,20 @@ fn decode_steps_are_padded_alike_wherever_they_are_shown() {
             assert!((0.97..1.06).contains(&(tpot / time)), "{engine}: TPOT {tpot} s, a step {time} s");
         }
     }
+}
+
+/// What waits for memory loses it again and again, and what waits for a step's tokens is not the limit of sequences.
+#[test]
+fn a_full_cache_and_a_small_budget_say_what_they_cost() {
+    let about = |tokens: Option<u32>, clients: u32| -> Vec<(Field, Severity)> {
+        let mut asked = scenario("qwen3-32b", "h100-sxm", "vllm", 1024, 512, Load::Concurrency(clients));
+        asked.overrides.token_budget = tokens;
+        report(&asked, -0.3).issues.iter().map(|issue| (issue.field, issue.severity)).collect()
+    };
+    let full = about(None, 32);
+    assert!(full.contains(&(Field::Concurrency, Severity::Note)), "{full:?}");
+    assert!(!about(None, 4).contains(&(Field::Concurrency, Severity::Note)));
+    let small = about(Some(16), 32);
+    assert!(small.contains(&(Field::TokenBudget, Severity::Warning)), "{small:?}");
+    assert!(small.iter().all(|(field, _)| *field != Field::MaxSeqs), "{small:?}");
 }

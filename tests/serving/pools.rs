@@ -1,6 +1,6 @@
 //! Prefill and decode workers apart.
 
-use rooflight::config::{Dtype, Field, Load, Prefill, Scenario};
+use rooflight::config::{Dtype, Field, Lengths, Load, Prefill, Scenario};
 
 use super::{report, scenario, setup};
 
@@ -63,4 +63,24 @@ fn pools_that_do_not_fit_say_which() {
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert_eq!(errors[0].field, Field::PrefillGpu);
     assert!(errors[0].text.starts_with("Prefill workers: Does not fit"), "{}", errors[0].text);
+}
+
+/// Twice the workers of the full pool serve more, twice those of the other do not.
+#[test]
+fn an_overload_says_which_pool_is_full() {
+    for (prompt, output, of_decode) in [(4096, 64, false), (256, 1024, true)] {
+        let served = |workers: u32, replicas: u32| {
+            let mut asked = pools(Load::Rate(400.0));
+            (asked.workload.isl, asked.workload.osl) = (Lengths::Fixed(prompt), output);
+            asked.overrides.max_seqs = Some(64);
+            (asked.prefill.workers, asked.replicas) = (workers, replicas);
+            report(&asked, -0.3).run.unwrap().saturation.expect("overloaded")
+        };
+        let own = served(2, 2);
+        assert_eq!(own.of_decode, of_decode, "{prompt} in, {output} out");
+        let [more_prefill, more_decode] =
+            [served(4, 2), served(2, 4)].map(|other| other.served_per_s / own.served_per_s);
+        let (full, other) = if of_decode { (more_decode, more_prefill) } else { (more_prefill, more_decode) };
+        assert!(full > 1.5 && other < 1.1, "{prompt} in, {output} out: {full} and {other} times");
+    }
 }

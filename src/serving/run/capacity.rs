@@ -30,6 +30,11 @@ impl Runner {
     /// Requests per second that all replicas serve while others wait. Beyond this rate TTFT grows without bound. `None` if nothing
     /// can be served, or no overload was found.
     pub fn capacity(&self) -> Option<f64> {
+        self.overload().map(|found| found.served_per_s)
+    }
+
+    /// What an overload shows: requests served per second, at capacity.
+    fn overload(&self) -> Option<Saturation> {
         *self.capacity.get_or_init(|| {
             let turns = self.setup.workload.session().map(|turns| f64::from(turns.count));
             let (slots, copies) = (self.slots(), self.setup.copies());
@@ -53,7 +58,7 @@ impl Runner {
             let at_rate = |arriving: f64| {
                 let load = turns.map_or(Load::Rate(arriving), |turns| Load::SessionRate(arriving / turns));
                 // Half of the arrivals fill the slots, and requests finish at an even rate during the others.
-                Some(run(load, OVERLOADED).ok()?.saturation.map(|found| found.served_per_s))
+                Some(run(load, OVERLOADED).ok()?.saturation)
             };
             let mut arriving = served;
             let mut overloaded = None;
@@ -64,7 +69,8 @@ impl Runner {
                     break;
                 }
             }
-            let mut capacity = overloaded?;
+            let overload: Saturation = overloaded?;
+            let mut capacity = overload.served_per_s;
             // The overload fills all slots at once, and requests of one length then leave and return in waves, up to 40 % faster than
             // those that come one by one.
             let &Constants { just_beyond, unsettled, .. } = constants();
@@ -72,14 +78,14 @@ impl Runner {
             for _ in 0..settling {
                 let beyond = capacity * just_beyond;
                 // Never higher: once full, a server that preempts stays as slow as in the overload.
-                let served = at_rate(beyond)?.unwrap_or(beyond).min(capacity);
+                let served = at_rate(beyond)?.map_or(beyond, |found| found.served_per_s).min(capacity);
                 let is_settled = served > capacity * (1.0 - unsettled);
                 capacity = served;
                 if is_settled {
                     break;
                 }
             }
-            Some(capacity)
+            Some(Saturation { served_per_s: capacity, ..overload })
         })
     }
 
@@ -133,11 +139,11 @@ impl Runner {
     }
 
     fn with_capacity(&self, mut run: Run, replicas: u32) -> Run {
-        let Some(all) = self.capacity() else { return run };
-        let served_per_s = all * f64::from(replicas) / f64::from(self.setup.replicas);
+        let Some(all) = self.overload() else { return run };
+        let served_per_s = all.served_per_s * f64::from(replicas) / f64::from(self.setup.replicas);
         let offered_per_s = self.setup.requests_at(run.load);
         let backlog = run.metrics.waiting.round() as u32;
-        let beyond = Saturation { offered_per_s, served_per_s, backlog };
+        let beyond = Saturation { offered_per_s, served_per_s, backlog, ..all };
         run.saturation = match run.saturation {
             None => Some(beyond),
             // What the client holds back, only the run tells.

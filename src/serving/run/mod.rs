@@ -38,7 +38,7 @@ use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
 use super::sim::{
-    Arrivals, Limits, Outcome, Policy, Pool, Request, SimError, simulate, simulate_disaggregated,
+    Arrivals, Limits, Outcome, Policy, Pool, Request, Saturation, SimError, simulate, simulate_disaggregated,
 };
 use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
@@ -96,7 +96,7 @@ pub struct Runner {
     /// The visitor's measurements.
     own: Arc<[KnownRun]>,
     /// Requests per second; computed when a run may exceed it.
-    capacity: OnceLock<Option<f64>>,
+    capacity: OnceLock<Option<Saturation>>,
 }
 
 impl RunPlan {

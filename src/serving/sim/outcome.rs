@@ -132,6 +132,10 @@ pub struct Saturation {
     pub served_per_s: f64,
     /// Requests waiting when the last one arrived; where replicas share a load, in one of them.
     pub backlog: u32,
+    /// Whether decode workers then had no slot or memory for one of them: prefill may wait for those, but not the reverse.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub of_decode: bool,
 }
 
 /// The whole run.
@@ -278,6 +282,7 @@ pub(super) struct QueueWatch {
     half: f64,
     end: f64,
     backlog: u32,
+    of_decode: bool,
 }
 
 /// Queue growth, as a share of arrivals, above which arrivals exceed capacity.
@@ -290,7 +295,8 @@ impl QueueWatch {
         Self { count: requests / turns.max(1), turns, ..Self::default() }
     }
 
-    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32) {
+    /// Requests that wait at an arrival, and whether a decode worker could not start one.
+    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32, of_decode: bool) {
         if !id.is_multiple_of(self.turns) {
             return;
         }
@@ -301,6 +307,7 @@ impl QueueWatch {
         }
         self.end = time;
         self.backlog = waiting;
+        self.of_decode = of_decode;
     }
 
     /// Half of all requests arrive between the middles of the second and the last quarter.
@@ -316,6 +323,7 @@ impl QueueWatch {
             served_per_s: requests.iter().map(|served| served.share_within(self.half, self.end)).sum::<f64>()
                 / span,
             backlog: self.backlog,
+            of_decode: self.of_decode,
         })
     }
 }

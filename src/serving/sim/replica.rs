@@ -90,6 +90,11 @@ impl<'a> Replica<'a> {
         self.unread.len() + self.ranks.iter().map(Rank::load).sum::<usize>()
     }
 
+    /// Whether its last decision could not start every request that it had read.
+    pub fn is_full(&self) -> bool {
+        self.ranks.iter().any(|rank| !rank.waiting.is_empty())
+    }
+
     pub fn running(&self) -> u32 {
         self.ranks.iter().map(|rank| rank.running).sum()
     }

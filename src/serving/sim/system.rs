@@ -166,7 +166,8 @@ impl<'a> System<'a> {
         self.count_requests(time);
         let id = self.source.take();
         let (due, overdue) = self.source.overdue(id, time);
-        self.watch.arrival(id, due, self.waiting() + overdue);
+        let of_decode = self.replicas[self.decode_from..].iter().any(Replica::is_full);
+        self.watch.arrival(id, due, self.waiting() + overdue, of_decode);
         self.arrived += 1;
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);

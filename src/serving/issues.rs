@@ -1,0 +1,132 @@
+//! What only a run shows, and its reader should know.
+
+use super::finish::decoding;
+use super::replica::{api_servers, frontend, largest_graph};
+use super::report::PassReport;
+use super::run::Run;
+use crate::config::{Field, Issue, Setup, Workload};
+use crate::graph::Phase;
+use crate::units::{count, percent};
+
+/// Recommended utilisation of a replica.
+const FULL_USE: f64 = 0.9;
+/// Share of the history that could be cached below which it is worth saying how much is.
+const KEPT: f64 = 0.9;
+/// Share of its time from which on an API server limits the load.
+const BUSY: f64 = 0.95;
+/// Share of requests, or of a step's time, from which on something is worth a word.
+const MANY: f64 = 0.1;
+
+pub fn of_run(setup: &Setup, run: &Run, passes: &[PassReport]) -> Vec<Issue> {
+    let all = [
+        saturated(setup, run),
+        admits_no_more(setup, run),
+        outgrows_graphs(setup, run, passes),
+        preempts(setup, run),
+        forgets(setup, run),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// A warning if the run's times say little.
+fn saturated(setup: &Setup, run: &Run) -> Option<Issue> {
+    let found = run.saturation?;
+    let arriving = count(setup.requests_at(run.load));
+    if let Some(most) = setup.workload.max_in_flight {
+        let text = format!(
+            "With at most {most} in flight, {} of {arriving} requests/s are sent. Their TTFT does not include what the \
+             client holds back: lower the rate, or raise or clear this limit.",
+            count(found.served_per_s),
+        );
+        return Some(Issue::warning(Field::MaxInFlight, text));
+    }
+    // A run may end before it is full.
+    let when = if run.metrics.requests_per_s > found.served_per_s { " in the long run" } else { "" };
+    let text = format!(
+        "Arrivals exceed capacity: {arriving} requests/s arrive, {} can be served{when}. TTFT grows without bound, \
+         so its value here depends on the length of the run. Lower the rate, or use {}.",
+        count(found.served_per_s),
+        match enough_replicas(setup, run) {
+            None if setup.prefill.is_none() => "more replicas".into(),
+            None if found.of_decode => "more decode replicas".into(),
+            None => "more prefill workers".into(),
+            Some(enough) => {
+                let limits = setup.workload.slos.limits().next().map_or("", |_| "; limits may take more");
+                format!("{} replicas to keep up{limits}", count(f64::from(enough)))
+            }
+        },
+    );
+    Some(Issue::warning(setup.workload.load.size(), text))
+}
+
+/// A note if sessions find little of their history in the prefix cache.
+fn forgets(setup: &Setup, run: &Run) -> Option<Issue> {
+    let Workload { turns, load, .. } = setup.workload;
+    let found = run.history_found.filter(|found| *found < KEPT * turns.history_cached)?;
+    let text = format!(
+        "the prefix cache still holds {} of the history that turns need, and the rest is prefilled again",
+        percent(found)
+    );
+    Some(Issue::note(load.size(), text))
+}
+
+/// A note if many sequences lose their KV cache.
+fn preempts(setup: &Setup, run: &Run) -> Option<Issue> {
+    let times = f64::from(run.preemptions);
+    let text = format!(
+        "the KV cache ran out {} times in {} requests: each time a sequence lost its part, to be computed again. Fewer \
+         at once (Max sequences) would avoid this",
+        count(times),
+        count(f64::from(run.requests))
+    );
+    (times > MANY * f64::from(run.requests)).then(|| Issue::note(setup.workload.load.size(), text))
+}
+
+/// An issue if steps have more sequences than any CUDA graph: a warning if that makes them longer.
+fn outgrows_graphs(setup: &Setup, run: &Run, passes: &[PassReport]) -> Option<Issue> {
+    let largest = largest_graph(setup);
+    let decoding = decoding(run) / f64::from(setup.parallel.batches());
+    let decode = passes.iter().find(|pass| pass.phase == Phase::Decode)?;
+    let host = decode.host.0 / decode.time.0;
+    (largest > 0 && decoding > f64::from(largest)).then(|| {
+        let text = format!(
+            "{} sequences decode at once, more than the {} of the largest CUDA graph, so steps are launched kernel by kernel",
+            count(decoding.ceil()),
+            count(f64::from(largest)),
+        );
+        if host > MANY {
+            let text = format!("{text}. The GPU idles {} of their time: raise it", percent(host));
+            Issue::warning(Field::LargestGraph, text)
+        } else {
+            Issue::note(Field::LargestGraph, text)
+        }
+    })
+}
+
+/// A warning if the API server, not the GPUs, limits the load.
+fn admits_no_more(setup: &Setup, run: &Run) -> Option<Issue> {
+    let each = frontend(setup);
+    let of_replica = run.metrics.requests_per_s / f64::from(setup.copies());
+    let is_busy = setup.prefill.is_none() && of_replica * each.0 > BUSY;
+    is_busy.then(|| {
+        let text = format!(
+            "an API server of {} is assumed to take {} per request, so a replica admits at most {} requests/s, however \
+             fast its GPUs: use more replicas. More API servers per engine than by default are not simulated",
+            setup.engine.name,
+            (each * api_servers(setup)).print(),
+            count(1.0 / each.0),
+        );
+        Issue::warning(Field::Engine, text)
+    })
+}
+
+/// The replicas to use instead if arrivals exceed the capacity of these; `None` for pools, for sessions (with fewer on each
+/// replica, more of their histories stay in its cache), and if the client holds requests back.
+pub fn enough_replicas(setup: &Setup, run: &Run) -> Option<u32> {
+    let of_replica = run.saturation?.served_per_s / f64::from(setup.replicas.max(1));
+    let enough = (setup.requests_at(run.load) / (of_replica * FULL_USE)).ceil() as u32;
+    let is_known = setup.prefill.is_none()
+        && setup.workload.session().is_none()
+        && setup.workload.max_in_flight.is_none();
+    is_known.then(|| enough.max(setup.replicas.saturating_add(1)))
+}
