@@ -213,7 +213,7 @@ export type Config = {
   slo_e2e?: number;
   /** Percentile of TTFT, TPOT and E2E that each limit applies to. Empty: the goodput share decides. */
   slo_percentile?: number;
-  /** Share of requests that must meet all limits; 0.99 if empty. Not used with a percentile. */
+  /** Share of requests that must meet all limits; if empty, 0.99, or none with a percentile. */
   slo_share?: number;
   /** Tokens that one engine step may process, on each rank of attention DP. */
   token_budget?: number;

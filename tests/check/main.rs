@@ -50,7 +50,7 @@ fn acceptance_counts_only_with_drafts_and_is_asked_for() {
             issues.iter().filter(|issue| issue.field == Field::Accepted).count(),
         )
     };
-    assert_eq!(of(0, 2.5), (Some(0.0), 0));
+    assert_eq!(of(0, 2.5), (Some(0.0), 1));
     assert_eq!(of(4, 0.0), (Some(0.0), 1));
     assert_eq!(of(4, 2.5), (Some(2.5), 0));
     assert_eq!(of(2, 2.5), (None, 1));

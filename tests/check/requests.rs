@@ -1,6 +1,6 @@
 //! Properties of requests other than their mean lengths.
 
-use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity, Shape, Start};
+use rooflight::config::{Bin, Drafts, Field, Lengths, Load, Scenario, Severity, Shape, Slos, Start};
 use rooflight::units::count;
 
 use super::{checked, refusal};
@@ -170,7 +170,6 @@ fn whole_prompts_that_starve_decoding_are_said() {
         (Load::Concurrency(1), 8192, None),
         (Load::Rate(2.0), 8192, Some(8192.0 + 2048.0)),
         (Load::Rate(2.0), 8191, None),
-        (Load::Batch(4), 8192, None),
     ] {
         let text = warnings(load, isl);
         match least {
@@ -178,4 +177,28 @@ fn whole_prompts_that_starve_decoding_are_said() {
             None => assert_eq!(text, "", "{load:?} {isl}"),
         }
     }
+}
+
+#[test]
+fn a_static_batch_has_none_of_a_schedulers_limits() {
+    let of = |limit: Option<u32>| {
+        checked(|scenario| {
+            scenario.workload.load = Load::Batch(16);
+            (scenario.overrides.token_budget, scenario.overrides.max_seqs) = (limit, limit);
+        })
+    };
+    let ((given, issues), (usual, none)) = (of(Some(4)), of(None));
+    assert_eq!(given, usual);
+    let fields: Vec<Field> = issues.iter().map(|issue| issue.field).collect();
+    assert!(fields == [Field::TokenBudget, Field::MaxSeqs] && none.is_empty(), "{issues:?} {none:?}");
+}
+
+#[test]
+fn what_counts_for_limits_needs_one() {
+    let about = |share: Option<f64>, ttft_ms: Option<f64>| {
+        let (_, issues) =
+            checked(|scenario| scenario.workload.slos = Slos { share, ttft_ms, ..Slos::default() });
+        issues.iter().filter(|issue| issue.field == Field::SloShare).count()
+    };
+    assert_eq!([about(Some(0.5), None), about(Some(0.5), Some(100.0)), about(None, None)], [1, 0, 0]);
 }

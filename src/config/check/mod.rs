@@ -87,8 +87,11 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let (gpu, engine) = (gpu?, engine?);
     missing_engine_figures(engine, gpu, catalog, issues);
     model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
-    let settings =
-        settings::settings(&scenario.overrides, (engine, &parallel, scenario.usage()), gpu, issues);
+    let given = match scenario.workload.load {
+        Load::Batch(_) => settings::unscheduled(&scenario.overrides, issues),
+        _ => scenario.overrides.clone(),
+    };
+    let settings = settings::settings(&given, (engine, &parallel, scenario.usage()), gpu, issues);
     let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
     let engine = &engine.running(model);
     let published = model.formats(weights);

@@ -1,7 +1,8 @@
 //! Request properties other than mean lengths: distributions, arrivals, drafts.
 
 use super::workload::{MAX_BINS, NO_SPREAD};
-use crate::config::{Field, Gpu, Issue, Load, Model, Scenario, Turns, Workload};
+use crate::config::inputs::FormGroup;
+use crate::config::{Field, Gpu, Issue, Load, Model, Scenario, Slos, Turns, Workload};
 use crate::units::decimal;
 
 pub fn check(scenario: &Scenario, issues: &mut Vec<Issue>) {
@@ -9,6 +10,7 @@ pub fn check(scenario: &Scenario, issues: &mut Vec<Issue>) {
     histogram(workload, issues);
     one_distribution(workload, issues);
     arrivals(scenario, issues);
+    limits(&workload.slos, issues);
     drafts(workload, issues);
 }
 
@@ -55,24 +57,10 @@ fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
     }
 }
 
-/// Inputs that apply only to some kinds of load.
-const OF_LOADS: [Field; 10] = [
-    Field::Burstiness,
-    Field::MaxInFlight,
-    Field::Turns,
-    Field::Message,
-    Field::ThinkTime,
-    Field::HistoryCached,
-    Field::HostCache,
-    Field::Ramp,
-    Field::Stagger,
-    Field::Requests,
-];
-
 fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
     let Workload { load, requests, .. } = scenario.workload;
-    let inputs = OF_LOADS.into_iter().map(Field::input).filter(|input| !(input.applies)(scenario));
-    for input in inputs.filter(|input| input.is_shown(scenario)) {
+    let shown = FormGroup::Requests.inputs().into_iter().filter(|input| input.is_shown(scenario));
+    for input in shown.filter(|input| !(input.applies)(scenario)) {
         let text = format!("{} does not apply to this load and has no effect", input.label);
         issues.push(Issue::warning(Field::Load, text));
     }
@@ -86,6 +74,15 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
             "a run of {requests} is too short for {clients} clients: some send none. Raise the number of requests"
         );
         issues.push(Issue::warning(Field::Requests, text));
+    }
+}
+
+/// What says how many requests must meet the limits, without any limit.
+fn limits(slos: &Slos, issues: &mut Vec<Issue>) {
+    let given = [(Field::SloPercentile, slos.percentile), (Field::SloShare, slos.share)];
+    for (field, _) in given.into_iter().filter(|(_, given)| given.is_some() && slos.limits().next().is_none())
+    {
+        issues.push(Issue::warning(field, "no effect without a limit: enter one of TTFT, TPOT or E2E"));
     }
 }
 
@@ -124,6 +121,12 @@ pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {
 fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
     let drafts = workload.drafts;
     if drafts.drafted == 0 {
+        if drafts.accepted > 0.0 {
+            issues.push(Issue::warning(
+                Field::Accepted,
+                "none are accepted where none are drafted: enter Draft tokens",
+            ));
+        }
         return;
     }
     if drafts.accepted == 0.0 {

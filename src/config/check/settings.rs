@@ -18,6 +18,15 @@ pub struct Settings {
     pub price: Option<f64>,
 }
 
+/// A static batch runs as given: the limits of a scheduler, which it has none of, are reported and left out.
+pub fn unscheduled(given: &Overrides, issues: &mut Vec<Issue>) -> Overrides {
+    let limits = [(Field::TokenBudget, given.token_budget), (Field::MaxSeqs, given.max_seqs)];
+    for (field, _) in limits.into_iter().filter(|(_, limit)| limit.is_some()) {
+        issues.push(Issue::warning(field, "a static batch runs whole, whatever this limit"));
+    }
+    Overrides { token_budget: None, max_seqs: None, ..given.clone() }
+}
+
 pub fn settings(
     given: &Overrides,
     (engine, parallel, usage): (&Engine, &Parallelism, Usage),

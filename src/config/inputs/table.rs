@@ -205,7 +205,7 @@ inputs! {
         .number(held!(workload.slos.percentile,
             real(1.0, 100.0, Even { low: 50.0, high: 99.0, step: 1.0 }).unit("%").optional())),
     SloShare = row("so", "Goodput share",
-        "Share of requests that must meet all limits; 0.99 if empty. Not used with a percentile.")
+        "Share of requests that must meet all limits; if empty, 0.99, or none with a percentile.")
         .at(Requests, 42).later()
         .number(held!(workload.slos.share,
             real(0.01, 1.0, Even { low: 0.5, high: 1.0, step: 0.01 }).unit("of requests").optional())),
