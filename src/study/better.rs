@@ -4,7 +4,7 @@ use super::metric::{COST, E2E, TPOT, TTFT};
 use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
-use crate::config::{Scenario, Workload};
+use crate::config::{Drafts, Scenario, Workload};
 use crate::serving::Report;
 use crate::units::{self, fixed};
 
@@ -19,6 +19,8 @@ const MUCH_SOONER: f64 = 0.5;
 /// recommended change may cost.
 const SURE: f64 = 2.0 / 3.0;
 const LESS_SURE: f64 = 0.25;
+/// A chance this far below the best one is as good.
+const AS_SURE: f64 = 0.05;
 
 /// The changes from [`change`] that keep the load.
 pub fn cases(link: &Link, of: &str) -> Vec<Case> {
@@ -56,13 +58,15 @@ pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Opt
 /// Whether a change is of the server alone, or of how its client sends the load, and without pools, which are not
 /// calibrated.
 fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
-    let Workload { start, max_in_flight, .. } = own.workload;
-    let workload = Workload { start, max_in_flight, ..case.workload.clone() };
+    let Workload { start, max_in_flight, drafts, .. } = own.workload;
+    // How many drafts would be accepted is not the server's choice; that there are none is.
+    let drafts = if case.workload.drafts == Drafts::default() { drafts } else { case.workload.drafts };
+    let workload = Workload { start, max_in_flight, drafts, ..case.workload.clone() };
     workload == own.workload && case.prefill == own.prefill
 }
 
-/// The cheapest change. Of those with the same cost the surest, then the fastest one, so that a change never comes with
-/// another one that gains nothing.
+/// The cheapest change. Of those with the same cost one that is as sure as any: first what keeps the engine and the GPU,
+/// then the surest, then the fastest, so that a change never comes with another one that gains nothing.
 fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &'a Case)> {
     let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
     let mut all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
@@ -83,11 +87,21 @@ fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &
     }
     let least = all.iter().map(|(cost, _)| *cost).reduce(f64::min)?;
     let seconds = |case: &Case| E2E.of(case).unwrap_or(f64::INFINITY);
+    let chance = |case: &Case| case.chance_within_limits().unwrap_or(0.0);
     // In percent, as it is shown.
-    let doubt = |case: &Case| case.chance_within_limits().map_or(0.0, |chance| -(chance * 100.0).round());
-    let cheap = all.iter().filter(|(cost, _)| *cost <= least * (1.0 + SAME));
-    let order = |a: &Case, b: &Case| doubt(a).total_cmp(&doubt(b)).then(seconds(a).total_cmp(&seconds(b)));
-    cheap.min_by(|(_, a), (_, b)| order(a, b)).copied()
+    let doubt = |case: &Case| -(chance(case) * 100.0).round();
+    let moves = |case: &Case| {
+        let (case, own) = (&case.scenario, &own.scenario);
+        case.gpu != own.gpu || case.engine != own.engine
+    };
+    all.retain(|(cost, _)| *cost <= least * (1.0 + SAME));
+    let surest = all.iter().map(|(_, case)| chance(case)).fold(0.0, f64::max);
+    let sure = all.into_iter().filter(|(_, case)| chance(case) >= surest - AS_SURE);
+    let order = |a: &Case, b: &Case| {
+        let doubts = moves(a).cmp(&moves(b)).then(doubt(a).total_cmp(&doubt(b)));
+        doubts.then(seconds(a).total_cmp(&seconds(b)))
+    };
+    sure.min_by(|(_, a), (_, b)| order(a, b))
 }
 
 /// The chance that measurements confirm the change: that it meets the limits and, if the form meets them too, that it
@@ -151,6 +165,21 @@ fn words(own: &Case, case: &Case, cost: f64) -> String {
         (_, _, true) => format!("serves this load, {price}"),
         (_, Some(true), _) if !saves(own, case) => "costs as much, meets the limits more surely".into(),
         (_, Some(true), _) => format!("{price}, still meets the limits"),
-        _ => format!("{price}, about as fast"),
+        _ => price + &speed(own, case),
+    }
+}
+
+/// `, answers 63 % sooner, but TTFT is 40 % longer`; differences of noise are none.
+fn speed(own: &Case, case: &Case) -> String {
+    let ratio = |metric: super::metric::Metric| metric.ratio(case, own);
+    let sooner = ratio(E2E).filter(|ratio| ratio * SLOWER < 1.0);
+    let later = ratio(TTFT).filter(|ratio| *ratio > SLOWER);
+    let share = |ratio: f64| fixed((ratio - 1.0).abs() * 100.0, 0);
+    match (sooner, later) {
+        (None, _) => ", about as fast".into(),
+        (Some(sooner), None) => format!(", answers {} % sooner", share(sooner)),
+        (Some(sooner), Some(later)) => {
+            format!(", answers {} % sooner, but TTFT is {} % longer", share(sooner), share(later))
+        }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::bottlenecks::bottlenecks;
 use super::metric::{COST, E2E, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
-use super::rank::SAME;
-use super::ttft::TtftParts;
+use super::row_order::RowOrder;
 use super::{Block, Case, Row, Study, better, edit, remedy};
 use crate::config::link::Link;
-use crate::config::{Drafts, Dtype, Issue, Load, Prefill, Scenario, Setup, catalog, check};
-use crate::graph::Phase;
+use crate::config::{Drafts, Dtype, Load, Prefill, Scenario, Setup, catalog, check};
 use crate::study::words;
-use crate::units::{Order, chance, count, fixed, percent};
+use crate::units::{Order, chance, count, fixed};
 
 /// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -114,6 +113,9 @@ impl Changes<'_> {
         if setup.keeps_histories() && setup.host_gib() == 0.0 && setup.gpu.host_bandwidth().is_ok() {
             self.add("256 GiB host cache per GPU", |scenario| scenario.workload.turns.host_gib = 256.0);
         }
+        if base.workload.drafts.drafted > 0 {
+            self.add("No drafts", |scenario| scenario.workload.drafts = Drafts::default());
+        }
         // The cost of drafting is known only for models with a layer that drafts.
         if setup.model.mtp.is_some() && base.workload.drafts == Drafts::default() {
             self.add("2 draft tokens a step, if 1 is accepted", |scenario| {
@@ -165,15 +167,9 @@ fn half(load: Load) -> Option<(String, Load)> {
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let mut blocks = vec![Block::heading("Bottlenecks")];
-    blocks.extend(limits(own).into_iter().map(Block::text));
+    blocks.extend(bottlenecks(own).into_iter().map(Block::text));
     let mut answered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
-    // Costs differ by less than a percent for no reason: of these, the surest first.
-    let about = |case: &Case| (rank(case).ln() / SAME).round();
-    let chance = |case: &Case| case.chance_within_limits().unwrap_or(0.0);
-    answered.order_by(|a, b| {
-        let costs = about(a).total_cmp(&about(b)).then(chance(b).total_cmp(&chance(a)));
-        costs.then(rank(a).total_cmp(&rank(b)))
-    });
+    answered.order_by(|a, b| RowOrder::of(a).compare(&RowOrder::of(b)));
     blocks.extend(advice(study, &answered));
     let tried = answered.len();
     answered.retain(|case| is_worth_a_row(own, case));
@@ -200,7 +196,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: no improvement in any column, overloaded, or over {} times slower.",
+            "{rows} left out: no improvement in any column, overloaded, or TTFT or TPOT over {} times as long and answers \
+             no sooner.",
             fixed(TOO_SLOW, 0)
         )));
     }
@@ -208,43 +205,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 }
 
 const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
-
-/// Lower is better: those that miss limits last, then by cost, or else by output per GPU.
-fn rank(case: &Case) -> f64 {
-    const LAST: f64 = 1e9;
-    let missed = if case.meets_limits() == Some(false) { LAST } else { 0.0 };
-    let cost = COST.of(case).or_else(|| Some(LAST / 2.0 - PER_GPU.sustained(case)?));
-    cost.map_or(f64::INFINITY, |cost| missed + cost)
-}
-
-fn limits(own: &Case) -> Vec<String> {
-    let mut lines: Vec<String> = own.issues().iter().map(Issue::sentence).collect();
-    if let Some(memory) = own.report().map(|report| &report.memory) {
-        let needed = memory.kv_needed.0 / memory.kv_room.0;
-        if needed.is_finite() {
-            lines.push(format!(
-                "Memory: weights take {} of {} usable; this load fills {} of the KV cache.",
-                memory.weights.print(),
-                memory.usable.print(),
-                percent(needed),
-            ));
-        }
-    }
-    if let (Some(setup), Some(report), Some(headline)) = (own.setup(), own.report(), own.headline())
-        && let Some(parts) = TtftParts::of(setup, report)
-    {
-        lines.push(format!(
-            "TTFT: {} of it is spent on other requests (running steps, their prompts, waiting for a slot); prefilling the \
-             prompt itself takes {}.",
-            percent((parts.queue + parts.shared).0 / headline.ttft.0),
-            (parts.images + parts.prompt).print(),
-        ));
-    }
-    for phase in [Phase::Prefill, Phase::Decode] {
-        lines.extend(own.pass(phase).map(|pass| pass.sentence.clone()));
-    }
-    lines
-}
 
 /// The best change if the configuration does not fit or misses its limits.
 fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
@@ -340,6 +300,7 @@ mod tests {
         assert!(has(&ranks, "TP 8, DP 8, 64 GPUs") && has(&ranks, "TP 8, DP 1"), "{ranks:?}");
         let long = tried("v=1&e=trtllm&r=4&isl=16000");
         assert!(has(&long, "Token budget 16"), "{long:?}");
+        assert!(has(&tried("v=1&m=deepseek-r1&g=h200-sxm&tp=8&sd=3&sa=0.1"), "No drafts"));
         let dense = tried("v=1&m=llama-3.3-70b-instruct&tp=4");
         assert!(!has(&dense, "Attention DP") && !has(&dense, "2 draft tokens"), "{dense:?}");
     }

@@ -8,6 +8,7 @@ pub mod accuracy;
 pub mod badge;
 mod basis;
 mod better;
+mod bottlenecks;
 mod breakdown;
 mod case;
 mod change;
@@ -28,11 +29,13 @@ pub mod pick;
 mod plans;
 mod rank;
 mod remedy;
+mod row_order;
 mod search;
 mod sensitivity;
 mod shape;
 mod share;
 mod sweep;
+mod topic;
 mod tradeoff;
 mod ttft;
 pub mod words;
@@ -42,113 +45,18 @@ pub use case::{Case, CaseOutcome};
 pub use document::{Block, Choice, Code, Content, Document, Fact, Plot, Row, Span, Table};
 use plans::Plans;
 pub use plans::heading;
+pub use topic::Topic;
+use topic::View;
 
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::calibration::KnownRun;
-use crate::config::ids::ids;
 use crate::config::link::{self, Link};
 use crate::config::{Issue, Scenario, Setup};
 use crate::efficiency::{Efficiencies, Rows};
 use crate::serving::run::{Commands, OwnRuns};
-
-/// A question about a configuration; [`STUDIES`] describes each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[derive(Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Topic {
-    #[default]
-    Breakdown,
-    Layers,
-    Headroom,
-    Explain,
-    Sensitivity,
-    Change,
-    Shape,
-    Compare,
-    Sweep,
-    Tradeoff,
-    Evidence,
-    Share,
-    Export,
-    /// The page's search, which has no view.
-    Find,
-    /// The line below the answer, which has no view.
-    Better,
-    /// The plans requested by a link: a mode of the page.
-    Plans,
-}
-
-ids!(Topic);
-
-/// How a topic is answered.
-struct View {
-    /// Description used by the search.
-    about: &'static str,
-    /// Ids and names of the choices, the default first; empty if there are none.
-    choices: &'static [(&'static str, &'static str)],
-    /// The configurations to predict in addition to the form's; `None` if nothing is predicted.
-    cases: Option<fn(&Link, &str) -> Vec<Case>>,
-    blocks: fn(&Study) -> Vec<Block>,
-}
-
-/// Only the configuration on the form is predicted.
-const ALONE: Option<fn(&Link, &str) -> Vec<Case>> = Some(|_, _| Vec::new());
-
-const fn view(
-    about: &'static str,
-    choices: &'static [(&'static str, &'static str)],
-    cases: Option<fn(&Link, &str) -> Vec<Case>>,
-    blocks: fn(&Study) -> Vec<Block>,
-) -> View {
-    View { about, choices, cases, blocks }
-}
-
-/// One per topic, in their order.
-const STUDIES: [View; 16] = [
-    view("Where the time of a step goes", &[], ALONE, breakdown::blocks),
-    view("The kernels of a layer, in order", &layers::CHOICES, ALONE, layers::blocks),
-    view("Which kernel to tune first, and the optimum", &[], ALONE, headroom::blocks),
-    view("The formula and values behind every number", &[], ALONE, explain::blocks),
-    view(
-        "What each figure of the GPU is worth",
-        &sensitivity::CHOICES,
-        Some(sensitivity::cases),
-        sensitivity::blocks,
-    ),
-    view("Bottlenecks, and single changes", &[], Some(change::cases), change::blocks),
-    view(
-        "What another shape of the model buys at equal memory or speed",
-        &shape::CHOICES,
-        Some(shape::cases),
-        shape::blocks,
-    ),
-    view("Compares up to four configurations", &[], Some(compare::cases), compare::blocks),
-    view("One setting varied", &sweep::CHOICES, Some(sweep::cases), sweep::blocks),
-    view("Output per GPU against output per user (Pareto)", &[], Some(tradeoff::cases), tradeoff::blocks),
-    view("Predicted against measured, known limits", &evidence::CHOICES, ALONE, evidence::blocks),
-    view("Link, Markdown, embedding", &[], ALONE, share::blocks),
-    view("JSON, CSV, Markdown, citation", &export::CHOICES, ALONE, export::blocks),
-    view("Models, GPUs, workloads and views by name", &[], None, search::blocks),
-    view("The one change to make first", &[], Some(better::cases), better::blocks),
-    view("The plans that serve a load within limits", &[], None, |_| Vec::new()),
-];
-
-impl Topic {
-    fn view(self) -> &'static View {
-        &STUDIES[self as usize]
-    }
-
-    /// The ids of its choices, the default first.
-    pub fn choices(self) -> impl Iterator<Item = &'static str> {
-        self.view().choices.iter().map(|(id, _)| *id)
-    }
-}
 
 /// A question about a configuration, and its answer so far.
 #[derive(Debug)]

@@ -91,7 +91,7 @@ impl Plans {
         blocks.push(lead(&answer, survey.is_of_day().then_some(known)).called("plans-lead"));
         blocks.extend(days);
         let is_open = self.link.find.as_ref().is_none_or(|find| find.get(Field::Weights).is_none());
-        blocks.extend(narrower(&answer).filter(|_| is_open));
+        blocks.extend(narrower(&self.link, &answer).filter(|_| is_open));
         blocks.extend(answer.pools.as_ref().map(|text| Block::text(sentence(text)).called("plans-pools")));
         let (shown, costly): (Vec<&DeploymentPlan>, Vec<&DeploymentPlan>) = match &answer.nearest {
             Some(Nearest { plan, .. }) => (vec![plan], Vec::new()),
@@ -138,23 +138,23 @@ pub fn heading(request: &Request, question: &Question) -> String {
 }
 
 /// Which narrower formats the GPU of the best plan has, if all plans have 16-bit weights.
-fn narrower(answer: &Answer) -> Option<Block> {
+fn narrower(link: &Link, answer: &Answer) -> Option<Block> {
     let best = answer.plans.first().filter(|_| answer.finished)?;
     let weights = |plan: &DeploymentPlan| link::decode(&plan.link).0.scenario.weights_format();
     if answer.plans.iter().any(|plan| weights(plan) != Some(Dtype::Bf16)) {
         return None;
     }
     let gpu = catalog().gpu(&best.gpu)?;
-    let names: Vec<&str> = [Dtype::Fp8, Dtype::Nvfp4]
-        .into_iter()
-        .filter(|format| gpu.supports(*format))
-        .map(Dtype::name)
-        .collect();
-    let text = format!(
-        "All plans are in BF16. Weights in {} may need fewer GPUs: choose them to try.",
-        names.join(" or ")
-    );
-    (!names.is_empty()).then(|| Block::text(text))
+    let mut formats = vec![Dtype::Fp8, Dtype::Nvfp4];
+    formats.retain(|format| gpu.supports(*format));
+    let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
+    let text = format!("All plans are in BF16. Weights in {} may need fewer GPUs: ", names.join(" or "));
+    formats.insert(0, Dtype::Bf16);
+    let ids: Vec<&str> = formats.iter().map(|format| format.id()).collect();
+    let mut with_these = link.clone();
+    with_these.find.get_or_insert_default().set(Field::Weights, &ids.join(","));
+    let search = Span::link("Search with them too", format!("#{}", with_these.encode()));
+    (!names.is_empty()).then(|| Block::spans(vec![Span::plain(text), search, Span::plain(".")]))
 }
 
 /// Plans that cost more than this many times as much as the best, by what they are ranked by, are folded away.
