@@ -209,6 +209,8 @@ fn unrecognised_options_are_listed() {
     assert!(one("trtllm-serve Qwen/Qwen3-8B --enable_chunked_prefill").contains("chunked"));
     assert!(one("vllm serve Qwen/Qwen3-8B-FP8 --quantization awq").contains("`--quantization awq`"));
     assert_eq!(one("vllm serve Qwen/Qwen3-8B-FP8 --quantization fp8"), "");
+    assert!(one("vllm serve Qwen/Qwen3-8B-FP8 --quantization w4afp8").contains("`--quantization w4afp8`"));
+    assert_eq!(one("vllm serve Qwen/Qwen3-8B-FP8 --quantization compressed-tensors"), "");
     assert!(one("vllm serve a/b\nvllm serve c/d").contains("several engines"));
     let file = "trtllm-serve Qwen/Qwen3-8B --extra_llm_api_options extra.yml";
     assert!(one(file).contains("`--extra-llm-api-options extra.yml`"));

@@ -113,13 +113,15 @@ impl Input {
     pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
         let Some(number) = &self.number else { return Ok(None) };
         let text = text.trim_end();
-        let digits = ungrouped(text.strip_suffix(number.unit).unwrap_or(text));
+        let (amount, times) = without_unit(text, number.unit);
+        let digits = ungrouped(amount);
         if digits.is_empty() && number.catalog.is_some() {
             return Ok(None);
         }
         let error = || Issue::error(self.field, self.wanted(text));
         let value = match digits.strip_suffix(['k', 'K']) {
-            Some(thousands) => real(thousands).ok().map(|value| round(value * 1e3)),
+            Some(thousands) => real(thousands).ok().map(|value| round(value * 1e3 * times)),
+            None if times != 1.0 => real(&digits).ok().map(|value| round(value * times)),
             None => number.parse(&digits),
         };
         let value = value.filter(|value| !number.whole || value.fract() == 0.0);
@@ -229,6 +231,17 @@ impl<T: Slot + Default> Slot for Option<T> {
     }
 }
 
+/// The number in `text` without its unit, and how many times `unit` that is: `1 s` is 1,000 ms.
+fn without_unit<'a>(text: &'a str, unit: &str) -> (&'a str, f64) {
+    let of = match unit {
+        "ms" => [("ms", 1.0), ("s", 1e3)],
+        "s" => [("ms", 1e-3), ("s", 1.0)],
+        _ if unit.ends_with("/s") => [(unit, 1.0), ("/s", 1.0)],
+        _ => [(unit, 1.0); 2],
+    };
+    of.into_iter().find_map(|(unit, times)| Some((text.strip_suffix(unit)?, times))).unwrap_or((text, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::FormGroup;
@@ -272,7 +285,10 @@ mod tests {
         assert_eq!(isl.typed(" 4 096 "), Ok(Some(4096.0)));
         assert_eq!(isl.typed("4,096"), Ok(Some(4096.0)));
         assert_eq!([isl.typed("8k"), isl.typed("1.5 K tokens")], [Ok(Some(8000.0)), Ok(Some(1500.0))]);
-        assert_eq!(Field::SloTtft.input().typed("500ms"), Ok(Some(500.0)));
+        let [ttft, think, rate] = [Field::SloTtft, Field::ThinkTime, Field::Rate].map(Field::input);
+        assert_eq!([ttft.typed("500ms"), ttft.typed("1.5 s")], [Ok(Some(500.0)), Ok(Some(1500.0))]);
+        assert_eq!([think.typed("2 s"), think.typed("500 ms")], [Ok(Some(2.0)), Ok(Some(0.5))]);
+        assert_eq!([rate.typed("4/s"), rate.typed("0.5")], [Ok(Some(4.0)), Ok(Some(0.5))]);
         for text in ["", "-1", "0", "1.5", "0.0015k", "k", "500 ms", "NaN", "999999999", "99999999999"] {
             let issue = isl.typed(text).expect_err(text);
             assert!(issue.text.contains("a whole number between 1 and"), "{}", issue.text);

@@ -1,7 +1,7 @@
 //! What a new line leaves unchanged from the previous request without showing it.
 
 use crate::config::link::{BY_GPU, Find, Link, VARIES};
-use crate::config::{Field, Issue, Scenario, excerpt};
+use crate::config::{Dtype, Field, Issue, Scenario, catalog, excerpt};
 
 const LIMITS: [Field; 5] =
     [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
@@ -21,7 +21,10 @@ pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Optio
     let usual = Link::new(Scenario::default());
     let is_own =
         |field: &Field| field.input().get(link) != field.input().get(&usual) && before.get(*field).is_none();
-    let wish = |field: Field| Some(format!("`{}` {}", field.id(), excerpt(before.get(field)?)));
+    let wish = |field: Field| {
+        let values: Vec<&str> = before.get(field)?.split(',').map(|value| named(field, value)).collect();
+        Some(format!("`{}` {}", field.id(), excerpt(&values.join(", "))))
+    };
     let own = OWN.into_iter().filter(is_own);
     let limits = own.chain(LIMITS).filter(|field| !stated(*field)).filter_map(limit);
     let wishes =
@@ -29,4 +32,14 @@ pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Optio
     let all: Vec<String> = limits.chain(wishes).collect();
     let text = format!("kept from before: {}; change or clear them in the form", all.join(", "));
     (!all.is_empty()).then(|| Issue::note(Field::Vary, text))
+}
+
+/// What a reader calls a value that a link names by an id.
+fn named(field: Field, value: &str) -> &str {
+    let name = match field {
+        Field::Engine => catalog().engine(value).map(|engine| engine.name.as_str()),
+        Field::Weights | Field::Kv => Dtype::from_id(value).map(Dtype::name),
+        _ => catalog().gpu(value).map(|gpu| gpu.name.as_str()),
+    };
+    name.unwrap_or(value)
 }

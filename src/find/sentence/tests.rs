@@ -233,7 +233,7 @@ fn another_text_replaces_what_it_states_anew() {
     );
     let (_, issues) = read("3 req/s, on b200", first.clone()).expect("it is understood");
     let kept = issues.iter().find(|issue| issue.text.contains("kept from before")).expect("it says so");
-    for name in ["`slo_ttft` 1000 ms", "`slo_tpot` 30 ms", "`weights` fp8", "`budget_gpus` 8"] {
+    for name in ["`slo_ttft` 1000 ms", "`slo_tpot` 30 ms", "`weights` FP8", "`budget_gpus` 8"] {
         assert!(kept.text.contains(name), "{}", kept.text);
     }
     assert!(kept.field == Field::Vary && !kept.text.contains("`gpu`"), "{}", kept.text);

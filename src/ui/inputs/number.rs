@@ -4,6 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
+use crate::config::Field;
 use crate::config::inputs::{Input, Number};
 use crate::ui::state::State;
 
@@ -15,9 +16,14 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let default = move || state.form.with(|form| number.listed(form.scenario()));
     let value = move || state.form.with(|form| number.effective(form.scenario()));
     let position = move || value().map_or(0, |value| number.stops.nearest(value));
-    let print = |value: Option<f64>| value.map(|value| number.print(value)).unwrap_or_default();
+    let is_limit = matches!(field, Field::SloTtft | Field::SloTpot | Field::SloE2e);
+    let none = if is_limit { "no limit" } else { "" };
+    let print = move |value: Option<f64>| value.map_or(none.into(), |value| number.print(value));
     let unit = move || of_one(number.unit, value());
-    let short_name = move || format!("{} {}", print(value()), unit());
+    let short_name = move || match value() {
+        None if is_limit => none.into(),
+        value => format!("{} {}", print(value), unit()),
+    };
     let choose = move |index: usize| {
         if let Some(stop) = stops.with_value(|stops| stops.get(index).copied()) {
             state.choose(id, |form| form.set(field, stop));

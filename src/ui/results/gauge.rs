@@ -40,6 +40,7 @@ pub fn Gauge(
         let between = show(|reading| reading.band.clone());
         view! { <dd class="band" data-band=id title="80 % of measurements are expected in this range">{between}</dd> }
     });
+    let plain = (!plain.is_empty()).then(|| term(plain.into(), help.into()));
     view! {
         <div class="gauge">
             <dt>{term(name.into(), help.into())}<span class="plain">{plain}</span>" "{show(|reading| reading.of.clone())}</dt>

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::gauge::Gauge;
 use super::status::{Refused, Status, basis_label};
 use crate::ui::document::DocumentView;
-use crate::ui::state::{ShownBasis, State};
+use crate::ui::state::{ShownBasis, State, frame};
 use crate::worker::protocol::Verdict;
 
 #[component]
@@ -24,7 +24,12 @@ pub fn HeadlineView() -> impl IntoView {
     };
     let calibration = move || state.of_answer(|answer| Some(answer.calibration.clone())).unwrap_or_default();
     let better = Memo::new(move |_| state.study.with(|study| study.suggestion.document.clone()));
-    let nothing = move || better.with(|better| better.blocks.is_empty());
+    // Where one is needed, its line is there before it is found.
+    let is_needed = move || {
+        let needs = |verdict: &Verdict| matches!(&*verdict.id, "misses" | "unfit");
+        frame::view().is_none() && state.of_answer(|answer| Some(needs(&answer.verdict))).unwrap_or_default()
+    };
+    let nothing = move || better.with(|better| better.blocks.is_empty()) && !is_needed();
     view! {
         <div class="lead"><Refused /><VerdictView /><Status /></div>
         <section class="headline" aria-live="polite" aria-label="Headline numbers">

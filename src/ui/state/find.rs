@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::{Form, Progress, State, frame, study, sweep, texts};
 use crate::config::link::{Find, Link, MOST_COMPARED, decode};
-use crate::config::{Field, Issue};
+use crate::config::{Dtype, Field, Issue};
 use crate::study::Topic;
 use crate::worker::protocol::Studied;
 
@@ -24,9 +24,9 @@ pub struct Finding {
     marked: Vec<String>,
     /// The fold of their document to open and scroll to; empty if none.
     pub(super) sought: &'static str,
-    /// The last search in Find mode, and its model.
+    /// The last search in Find mode, and its model and formats.
     kept: Find,
-    model: String,
+    model: (String, Option<Dtype>, Dtype),
 }
 
 impl Finding {
@@ -104,8 +104,10 @@ pub fn changed(state: State) -> bool {
     state.stale.set(true);
     state.show_page();
     texts::look_up(state);
-    let (link, model) =
-        state.form.with_untracked(|form| (form.link(), form.scenario().model.id().to_owned()));
+    let (link, model) = state.form.with_untracked(|form| {
+        let of = form.scenario();
+        (form.link(), (of.model.id().to_owned(), of.weights, of.kv))
+    });
     let (is_new, is_other) = state.plans.with_untracked(|plans| {
         (
             plans.of != link || matches!(progress, Progress::Due | Progress::None),
