@@ -5,7 +5,7 @@ use rooflight::config::model::{Attention, Blocks};
 
 /// Parameters in billions as the publisher states them, or from the safetensors index if it is shown.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, f64); 159] = [
+const PUBLISHED: [(&str, f64); 166] = [
     ("llama-3.1-8b", 8.03), ("llama-3.1-70b", 70.55), ("llama-3.1-405b", 405.85),
     ("llama-3.1-70b-instruct-fp8", 70.55), ("llama-3.2-1b", 1.236), ("llama-3.2-3b", 3.213),
     ("llama-3.3-70b-instruct", 70.55),
@@ -64,7 +64,7 @@ const PUBLISHED: [(&str, f64); 159] = [
     // Safetensors or model cards; of OPT, MPT, Falcon and GPT-NeoX exact counts of their weights.
     ("opt-125m", 0.12524), ("opt-6.7b", 6.6585), ("mpt-7b", 6.649), ("falcon-7b", 6.9217), ("gpt-neox-20b", 20.5546),
     ("baichuan2-7b-chat", 7.506), ("chatglm3-6b", 6.2436), ("glm-4-9b-chat", 9.4), ("starcoder2-7b", 7.1739),
-    ("internlm2.5-7b-chat", 7.7377), ("olmo-2-1124-7b", 7.2986), ("olmo-2-1124-13b", 13.716),
+    ("internlm2.5-7b-chat", 7.7377), ("internlm2.5-20b-chat", 19.861), ("olmo-2-1124-7b", 7.2986), ("olmo-2-1124-13b", 13.716),
     ("ernie-4.5-21b-a3b-pt", 21.825), ("c4ai-command-r-plus", 103.81), ("tinyllama-1.1b-chat-v1.0", 1.10005),
     ("gemma-2-27b-it", 27.227), ("gemma-3-1b-it", 0.99989), ("exaone-3.5-7.8b-instruct", 7.818),
     ("codestral-22b-v0.1", 22.247), ("moonlight-16b-a3b-instruct", 15.96), ("olmo-3-7b-instruct", 7.298),
@@ -74,12 +74,14 @@ const PUBLISHED: [(&str, f64); 159] = [
     ("deepseek-coder-6.7b-instruct", 6.74), ("deepseek-llm-67b-chat", 67.42), ("deepseek-llm-7b-chat", 6.91),
     ("falcon-40b", 41.3), ("gemma-7b-it", 8.538), ("glm-4-32b-0414", 32.57),
     ("glm-4-9b-0414", 9.4), ("olmo-2-0325-32b-instruct", 32.23),
-    ("olmoe-1b-7b-0924-instruct", 6.92), ("opt-13b", 12.853), ("opt-66b", 65.72),
+    ("olmoe-1b-7b-0924-instruct", 6.92), ("opt-13b", 12.853), ("opt-30b", 29.975), ("opt-66b", 65.72),
+    ("phi-2", 2.78),
     ("phi-3-medium-4k-instruct", 13.96), ("phi-3-mini-4k-instruct", 3.821),
     ("qwen1.5-110b-chat", 111.21), ("qwen1.5-14b-chat", 14.17), ("qwen1.5-32b-chat", 32.51),
     ("qwen1.5-4b-chat", 3.95), ("qwen1.5-72b-chat", 72.29), ("qwen1.5-7b-chat", 7.72),
     ("qwen1.5-moe-a2.7b-chat", 14.32), ("qwen2-57b-a14b-instruct", 57.41), ("solar-10.7b-instruct-v1.0", 10.73),
     ("starcoder2-15b", 15.96), ("yi-6b", 6.061),
+    ("bloom-7b1", 7.069), ("minicpm3-4b", 4.07), ("qwen-14b-chat", 14.17), ("smollm-1.7b", 1.71),
     // By name.
     ("ernie-4.5-300b-a47b-pt", 300.0),
 ];
