@@ -233,12 +233,13 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
     if running < clients {
         let (cause, field) = if by_memory <= by_cap {
             (format!("the KV cache holds {} tokens", count(memory.kv_tokens)), setup.workload.load.size())
+        } else if setup.engine.scheduler.batching == Batching::MixedChunks
+            && setup.max_seqs == setup.token_budget
+        {
+            // Where every sequence takes at least a token of each step, the budget limits them.
+            (format!("a step takes {} tokens", count(by_cap)), Field::TokenBudget)
         } else {
-            match setup.max_seqs == setup.token_budget {
-                // It bounds the sequences, unless those are given too.
-                true => (format!("a step takes {} tokens", count(by_cap)), Field::TokenBudget),
-                false => (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs),
-            }
+            (format!("the engine's limit of sequences is {}", count(by_cap)), Field::MaxSeqs)
         };
         let text = format!(
             "At most {}{} of {} requests run at once on a replica: {cause}. The rest wait.",
