@@ -8,7 +8,7 @@ use super::prices::Price;
 use crate::config::catalog::catalog;
 use crate::config::check::check_gpu;
 use crate::config::inputs::{ANY, Range};
-use crate::config::names::gpu_id;
+use crate::config::names::{gpu_id, named};
 use crate::config::{Field, Gpu, Issue, Scenario, Setup, json};
 use crate::units::{Dollars, counted, map_of};
 
@@ -206,7 +206,7 @@ pub(super) fn number(
 
 /// The name of a GPU of the catalog, for messages.
 pub(super) fn gpu_name(id: &str) -> &str {
-    catalog().gpu(id).map_or(id, |gpu| &gpu.name)
+    named(Field::Gpu, id)
 }
 
 /// `{"h100-sxm": 16}`, with each value parsed by `read`.

@@ -1,11 +1,11 @@
 //! The basis of an answer: where its bands come from, and the nearest measured runs.
 
 use super::metric::{self, Metric, change};
-use super::words::named;
 use super::{Block, Row, Span, Study, edit};
 use crate::calibration::{ConfigPoint, ErrorSource, Observed, PerFactor, shipped};
 use crate::config::link::encode;
 use crate::config::model::Model;
+use crate::config::names::named;
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog};
 use crate::serving::run::Calibrated;
 use crate::units::{count, percent};

@@ -1,12 +1,12 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{COMPARED, CONFIDENT, WinProbability};
-use super::words::named;
 use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
 use crate::chart::runs::size_of;
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
+use crate::config::names::named;
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog, check};
 use crate::units::{chance, fixed, percent};
 

@@ -3,9 +3,10 @@
 use super::metric::change;
 use super::{Block, Row, Span, Study, basis};
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
+use crate::config::names::named;
 use crate::config::{Field, Lengths, catalog, link};
 use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
-use crate::study::words::{self, named};
+use crate::study::words;
 use crate::units::{Order, count, fixed};
 
 pub const CHOICES: [(&str, &str); 7] = [

@@ -1,7 +1,7 @@
 //! Display names of the core's enums, and of a setup.
 
 use crate::calibration::Factors;
-use crate::config::{Arch, Dtype, Field, Load, Setup, Workload, catalog};
+use crate::config::{Arch, Load, Setup, Workload};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
@@ -75,18 +75,6 @@ pub fn demand(workload: &Workload) -> String {
 pub fn lengths(workload: &Workload) -> String {
     let prompt = workload.mean_prompt().map_or("no tokens".into(), |mean| counted(mean, "token"));
     format!("{prompt} in, {} out", count(workload.mean_output().into()))
-}
-
-/// The page's name for the id of a model, GPU, engine or format.
-pub fn named(field: Field, id: &str) -> &str {
-    let name = match field {
-        Field::Weights | Field::Kv => return Dtype::from_id(id).map_or(id, |format| format.name()),
-        Field::Model => catalog().model(id).map(|model| &model.name),
-        Field::Gpu => catalog().gpu(id).map(|gpu| &gpu.name),
-        Field::Engine => catalog().engine(id).map(|engine| &engine.name),
-        _ => None,
-    };
-    name.map_or(id, |name| name)
 }
 
 pub fn load(load: Load) -> String {

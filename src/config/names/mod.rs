@@ -27,7 +27,7 @@ use words::Name;
 pub use apply::{SCALED_CACHE, settle};
 pub use gpus::gpu_id;
 pub use machines::{of_machine, of_node};
-pub use search::{begins_name, is_size, popularity, rank, search, short_name};
+pub use search::{begins_name, is_size, named, popularity, rank, search, short_name};
 
 /// A published name, resolved.
 #[derive(Debug, Clone, PartialEq)]

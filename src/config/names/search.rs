@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::{NAMED_MODELS, NamedModel};
-use crate::config::catalog::POPULAR;
-use crate::config::{Dtype, Model};
+use crate::config::catalog::{POPULAR, catalog};
+use crate::config::{Dtype, Field, Model};
 use crate::units::Order;
 
 /// How well a name matches `words`, in lower case: lower is better. `None` if a word is in neither the name nor the
@@ -80,6 +80,18 @@ fn holds(name: &str, word: &str) -> bool {
 pub fn short_name(name: &str) -> &str {
     let name = name.split_once('/').map_or(name, |(_, name)| name);
     ["Meta-", "NVIDIA-"].iter().find_map(|maker| name.strip_prefix(maker)).unwrap_or(name)
+}
+
+/// The page's name for the id of a model, GPU, engine or format.
+pub fn named(field: Field, id: &str) -> &str {
+    let name = match field {
+        Field::Weights | Field::Kv => return Dtype::from_id(id).map_or(id, |format| format.name()),
+        Field::Model => catalog().model(id).map(|model| &model.name),
+        Field::Gpu => catalog().gpu(id).map(|gpu| &gpu.name),
+        Field::Engine => catalog().engine(id).map(|engine| &engine.name),
+        _ => None,
+    };
+    name.map_or(id, |name| name)
 }
 
 /// Whether a catalog model's name begins with this word, in lower case.

@@ -1,7 +1,8 @@
 //! What a new line leaves unchanged from the previous request without showing it.
 
 use crate::config::link::{BY_GPU, Find, Link, VARIES};
-use crate::config::{Dtype, Field, Issue, Scenario, catalog, excerpt};
+use crate::config::names::named;
+use crate::config::{Field, Issue, Scenario, excerpt};
 
 const LIMITS: [Field; 5] =
     [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
@@ -22,7 +23,9 @@ pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Optio
     let is_own =
         |field: &Field| field.input().get(link) != field.input().get(&usual) && before.get(*field).is_none();
     let wish = |field: Field| {
-        let values: Vec<&str> = before.get(field)?.split(',').map(|value| named(field, value)).collect();
+        let is_of_gpus = field == Field::PrefillGpu || BY_GPU.contains(&field);
+        let of = if is_of_gpus { Field::Gpu } else { field };
+        let values: Vec<&str> = before.get(field)?.split(',').map(|value| named(of, value)).collect();
         Some(format!("`{}` {}", field.id(), excerpt(&values.join(", "))))
     };
     let own = OWN.into_iter().filter(is_own);
@@ -32,14 +35,4 @@ pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Optio
     let all: Vec<String> = limits.chain(wishes).collect();
     let text = format!("kept from before: {}; change or clear them in the form", all.join(", "));
     (!all.is_empty()).then(|| Issue::note(Field::Vary, text))
-}
-
-/// What a reader calls a value that a link names by an id.
-fn named(field: Field, value: &str) -> &str {
-    let name = match field {
-        Field::Engine => catalog().engine(value).map(|engine| engine.name.as_str()),
-        Field::Weights | Field::Kv => Dtype::from_id(value).map(Dtype::name),
-        _ => catalog().gpu(value).map(|gpu| gpu.name.as_str()),
-    };
-    name.unwrap_or(value)
 }
