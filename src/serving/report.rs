@@ -277,6 +277,11 @@ impl Report {
         Some(self.calibrated.as_ref()?.factors)
     }
 
+    /// How many times as long decode steps are as by the physics; 1 if not calibrated.
+    pub fn decode_factor(&self) -> f64 {
+        self.factors().unwrap_or(Factors::NONE).decode
+    }
+
     /// The run without the visitor's own runs, if there are any. Measurements are compared with it: a prediction
     /// calibrated on a measurement proves nothing by agreeing with it.
     pub fn without_own(&self) -> Option<&Run> {

@@ -1,6 +1,6 @@
 //! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
 
-use super::metric::{COST, E2E, TPOT, TTFT};
+use super::metric::{COST, E2E, Metric, TPOT, TTFT};
 use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
@@ -122,9 +122,8 @@ fn gain(own: &Case, case: &Case) -> Option<f64> {
     if !is_good(own) {
         return Some(cost);
     }
-    let slower = |metric: super::metric::Metric| {
-        metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER)
-    };
+    let slower =
+        |metric: Metric| metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER);
     let limited = own.meets_limits().is_some();
     let is_sooner = E2E.of(case).zip(E2E.of(own)).is_some_and(|(new, now)| new < now * MUCH_SOONER);
     let keeps = if limited { stays_sure(own, case) } else { is_sooner || !slower(TTFT) && !slower(TPOT) };
@@ -171,7 +170,7 @@ fn words(own: &Case, case: &Case, cost: f64) -> String {
 
 /// `, answers 63 % sooner, but TTFT is 40 % longer`; differences of noise are none.
 fn speed(own: &Case, case: &Case) -> String {
-    let ratio = |metric: super::metric::Metric| metric.ratio(case, own);
+    let ratio = |metric: Metric| metric.ratio(case, own);
     let sooner = ratio(E2E).filter(|ratio| ratio * SLOWER < 1.0);
     let later = ratio(TTFT).filter(|ratio| *ratio > SLOWER);
     let share = |ratio: f64| fixed((ratio - 1.0).abs() * 100.0, 0);

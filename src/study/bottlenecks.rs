@@ -41,7 +41,7 @@ pub fn bottlenecks(own: &Case) -> Vec<String> {
 fn of_tpot(own: &Case) -> Option<String> {
     const MUCH: f64 = 0.25;
     let (setup, report, decode) = (own.setup()?, own.report()?, own.pass(Phase::Decode)?);
-    let step = decode.time * report.factors().map_or(1.0, |factors| factors.decode);
+    let step = decode.time * report.decode_factor();
     let rest = 1.0 - step.0 / (report.headline.as_ref()?.tpot?.0 * setup.tokens_per_step());
     (rest > MUCH).then(|| {
         format!(

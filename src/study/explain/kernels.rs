@@ -103,7 +103,7 @@ fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLin
     match (pass.phase, tpot) {
         // What does not shorten with the step is waiting for other requests' prompts.
         (Phase::Decode, Some(tpot)) => {
-            let factor = report.factors().map_or(1.0, |of| of.decode) / setup.tokens_per_step();
+            let factor = report.decode_factor() / setup.tokens_per_step();
             format!("{text}, and TPOT would be {}.", (tpot - saved * factor).print())
         }
         _ => format!("{text}: {} less.", percent(saved / pass.time)),

@@ -18,7 +18,7 @@ pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Bloc
     };
     let spread_ttft = spread(|metrics| Some(metrics.ttft));
     let mut blocks = vec![ttft(setup, report, headline, report.pass(Phase::Prefill), spread_ttft)];
-    let decode = report.pass(Phase::Decode).map(|pass| (pass, report.factors().map_or(1.0, |of| of.decode)));
+    let decode = report.pass(Phase::Decode).map(|pass| (pass, report.decode_factor()));
     blocks.extend(tpot(setup, headline, decode, spread(|metrics| metrics.tpot)));
     blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
     blocks.push(throughput(setup, headline));
