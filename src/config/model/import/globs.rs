@@ -46,7 +46,8 @@ enum Pattern {
 impl Globs {
     pub fn add(&mut self, text: &str, dtype: Dtype) -> Result<(), String> {
         if let Some(expression) = text.strip_prefix("re:") {
-            let regex = regex(&format!("^(?:{expression})")).ok_or_else(|| {
+            let anchored = regex(&format!("^(?:{expression})"));
+            let regex = anchored.filter(|_| expression.len() <= CHARACTERS).ok_or_else(|| {
                 format!("modules by a regular expression that is not supported ({})", excerpt(text))
             })?;
             self.others.entry(String::new()).or_default().push((Pattern::Regex(regex), dtype));
@@ -91,10 +92,9 @@ impl Globs {
     }
 }
 
-/// `None` if it is too long, or not supported.
+/// `None` if it takes too much memory, or is not supported.
 fn regex(expression: &str) -> Option<Regex> {
-    let regex = RegexBuilder::new(expression).size_limit(SIZE).build().ok();
-    regex.filter(|_| expression.len() <= CHARACTERS)
+    RegexBuilder::new(expression).size_limit(SIZE).build().ok()
 }
 
 /// The pattern from `layers.` on, if the prefix is the language model's: prefixes differ between checkpoints.
