@@ -13,8 +13,7 @@ bindgen_version=$(sed -n '/^name = "wasm-bindgen"$/{n;s/^version = "\(.*\)"$/\1/
 tools=${ROOFLIGHT_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/rooflight/tools}
 target=${CARGO_TARGET_DIR:-$root/target}
 
-# Panics name source files as the compiler saw them: what is published does not name a folder of the machine that built it, and
-# is the same from all.
+# Panics name source files as the compiler saw them: what is published does not name a folder of the machine that built it.
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src/="
 
 # Trunk finds wasm-bindgen and wasm-opt on PATH, and must never download its own.
