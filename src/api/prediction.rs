@@ -176,7 +176,13 @@ impl ParsedScenario {
                 if trace.is_none() {
                     return prediction;
                 }
-                let text = "the numbers are for the trace, which is in neither the link nor the commands";
+                let pace = match setup.workload.load.is_rate() {
+                    true => "at the rate given instead of its own pace",
+                    false => "in place of the load",
+                };
+                let text = format!(
+                    "the trace's requests are replayed {pace}, with its lengths; neither the link nor the commands hold it"
+                );
                 prediction.issues.push(Issue::note(Field::Trace, text));
                 trace
             }

@@ -256,6 +256,12 @@ impl Workload {
         }
     }
 
+    /// Replaces the lengths by a histogram.
+    pub fn draw_from(&mut self, histogram: Vec<Bin>) {
+        let Self { isl, osl, .. } = Self::default();
+        *self = Self { isl, osl, histogram, ..std::mem::take(self) };
+    }
+
     /// Replaces a histogram by its means, before one of them is set.
     pub fn leave_histogram(&mut self) {
         if let Some((prompt, output)) = self.means() {

@@ -1,7 +1,7 @@
 //! Separate prefill workers: what is accepted, and what is reported on which field.
 
 use super::{checked, model, refusal};
-use rooflight::config::{Field, Load, Parallelism, Prefill, Scenario, catalog};
+use rooflight::config::{Field, Load, Parallelism, Prefill, Scenario, Severity, catalog};
 
 fn pools(scenario: &mut Scenario) {
     scenario.model = model("deepseek-r1");
@@ -42,10 +42,31 @@ fn workers_on_another_gpu_have_a_price_of_their_own() {
 }
 
 #[test]
-fn without_workers_their_other_inputs_mean_nothing() {
-    let (setup, issues) = checked(|scenario| scenario.prefill.parallel.tp = 8);
-    assert_eq!(issues, []);
-    assert!(setup.is_some_and(|setup| setup.prefill.is_none()));
+fn inputs_of_workers_without_any_are_reported() {
+    type Change = fn(&mut Prefill);
+    let changes: [(Field, Change); 4] = [
+        (Field::PrefillTp, |prefill| prefill.parallel.tp = 8),
+        (Field::PrefillGpu, |prefill| prefill.gpu = Some("h200-sxm".into())),
+        (Field::PrefillPrice, |prefill| prefill.price = Some(2.0)),
+        (Field::SendRate, |prefill| prefill.send_gb_per_s = Some(50.0)),
+    ];
+    for (field, change) in changes {
+        let (setup, issues) = checked(|scenario| change(&mut scenario.prefill));
+        let found: Vec<_> = issues.iter().map(|issue| (issue.field, issue.severity)).collect();
+        assert_eq!(found, [(field, Severity::Warning)]);
+        assert!(setup.is_some_and(|setup| setup.prefill.is_none()));
+    }
+}
+
+#[test]
+fn a_price_of_workers_on_the_replicas_gpu_is_reported() {
+    for (gpu, reported) in [(None, true), (Some("gb200"), true), (Some("b200"), false)] {
+        let (_, issues) = checked(|scenario| {
+            pools(scenario);
+            (scenario.prefill.gpu, scenario.prefill.price) = (gpu.map(str::to_owned), Some(1.5));
+        });
+        assert_eq!(issues.iter().any(|issue| issue.field == Field::PrefillPrice), reported, "{gpu:?}");
+    }
 }
 
 #[test]

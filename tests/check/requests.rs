@@ -41,6 +41,12 @@ fn a_histogram_stands_for_both_lengths() {
     assert_eq!((setup.workload.isl.each(), setup.workload.osl), (&[325][..], 30));
     assert_eq!(issues, []);
     assert_eq!((setup.longest(), setup.longest_sequence()), ((1000, 90), 1090.0));
+    let (_, issues) = checked(|scenario| {
+        (scenario.workload.isl, scenario.workload.osl) = (Lengths::Fixed(5000), 100);
+        scenario.workload.histogram = vec![bin(100, 10, 1)];
+    });
+    let fields: Vec<Field> = issues.iter().map(|issue| issue.field).collect();
+    assert_eq!(fields, [Field::Isl, Field::Osl]);
     for bins in [vec![bin(0, 10, 1)], vec![bin(10, 0, 1)], vec![bin(10, 10, 0)], vec![bin(1, 1, 1); 101]] {
         refusal(Field::Histogram, |scenario| scenario.workload.histogram = bins);
     }
@@ -191,6 +197,17 @@ fn a_static_batch_has_none_of_a_schedulers_limits() {
     assert_eq!(given, usual);
     let fields: Vec<Field> = issues.iter().map(|issue| issue.field).collect();
     assert!(fields == [Field::TokenBudget, Field::MaxSeqs] && none.is_empty(), "{issues:?} {none:?}");
+}
+
+#[test]
+fn image_tokens_need_images() {
+    for (images, reported) in [(0, true), (1, false)] {
+        let (_, issues) = checked(|scenario| {
+            scenario.model = super::model("qwen3-vl-32b-instruct");
+            (scenario.workload.images, scenario.workload.image_tokens) = (images, Some(500));
+        });
+        assert_eq!(issues.iter().any(|issue| issue.field == Field::ImageTokens), reported, "{issues:?}");
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ pageTest("a measurement of another load opens as it was measured", {}, async ({ 
   await fragmentHolds(page, { c: undefined, me });
   await page.getByTestId("measured-open").waitFor({ state: "detached" });
   await settled(page);
-  assert.ok((await beside(page, "ttft").textContent()).startsWith("61.3"));
+  await beside(page, "ttft").filter({ hasText: /^61\.3/ }).waitFor();
 });
 
 pageTest("what was measured stands beside the prediction, in the link too, until it is removed", {}, async ({ page, open, url }) => {

@@ -26,6 +26,7 @@ use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, STATE_BYTES,
 pub fn check(scenario: &Scenario, catalog: &Catalog) -> (Option<Setup>, Vec<Issue>) {
     let mut issues = Vec::new();
     let setup = resolve(scenario, catalog, &mut issues);
+    pools::unused(scenario, &mut issues);
     let prefill = pools::pool(scenario, catalog, &mut issues);
     let setup = setup.map(|setup| Setup { prefill, ..setup });
     let sound = !issues.iter().any(Issue::is_error);

@@ -21,6 +21,27 @@ pub fn instead(field: Field) -> Option<Field> {
     INSTEAD.iter().find(|(own, _)| *own == field).map(|(_, other)| *other)
 }
 
+/// Inputs of prefill workers that have no effect, as there are none, or none on a GPU of their own.
+pub fn unused(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let Prefill { workers, gpu, .. } = &scenario.prefill;
+    let others = INSTEAD.iter().map(|(_, field)| *field).chain([Field::SendRate, Field::SendTime]);
+    let given = |field: &Field| match field {
+        Field::PrefillGpu => *workers == 0 && gpu.is_some(),
+        _ => field.input().is_unused(scenario),
+    };
+    issues.extend(others.filter(given).filter_map(|field| {
+        let text = match (*workers, field) {
+            (0, _) => "no effect without prefill workers",
+            (_, Field::PrefillPrice) => {
+                "no effect: the prefill workers are on the replicas' GPU, at its price"
+            }
+            // The model rules it out, which is an issue of its own.
+            _ => return None,
+        };
+        Some(Issue::warning(field, text))
+    }));
+}
+
 /// The prefill workers; `None` if there are none or they are refused. Issues specific to them are added to
 /// `issues`.
 pub fn pool(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> Option<Box<PrefillPool>> {

@@ -15,7 +15,7 @@ pub fn check(scenario: &Scenario, issues: &mut Vec<Issue>) {
 }
 
 fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
-    let bins = &workload.histogram;
+    let (bins, plain) = (&workload.histogram, Workload::default());
     let mut refuse = |text: String| issues.push(Issue::error(Field::Histogram, text));
     if bins.len() > MAX_BINS {
         refuse(format!(
@@ -31,6 +31,10 @@ fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
         .iter()
         .find_map(|bin| outside(Field::Isl, bin.prompt).or_else(|| outside(Field::Osl, bin.output)));
     wrong.into_iter().for_each(refuse);
+    let given = [(Field::Isl, workload.isl != plain.isl), (Field::Osl, workload.osl != plain.osl)];
+    for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given && !bins.is_empty()) {
+        issues.push(Issue::warning(field, "no effect: lengths are drawn from the histogram"));
+    }
 }
 
 /// Lengths follow one distribution; those of a batch follow none.
@@ -59,8 +63,7 @@ fn one_distribution(workload: &Workload, issues: &mut Vec<Issue>) {
 
 fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
     let Workload { load, requests, .. } = scenario.workload;
-    let shown = FormGroup::Requests.inputs().into_iter().filter(|input| input.is_shown(scenario));
-    for input in shown.filter(|input| !(input.applies)(scenario)) {
+    for input in FormGroup::Requests.inputs().into_iter().filter(|input| input.is_unused(scenario)) {
         let text = format!("{} does not apply to this load and has no effect", input.label);
         issues.push(Issue::warning(Field::Load, text));
     }

@@ -35,6 +35,11 @@ pub fn has_expert_pools(scenario: &Scenario) -> bool {
     scenario.has_pools() && scenario.has_experts()
 }
 
+/// Whether the prefill workers have a price of their own.
+pub fn has_own_prefill_gpu(scenario: &Scenario) -> bool {
+    scenario.has_pools() && scenario.prefill.gpu.as_ref().is_some_and(|gpu| *gpu != scenario.gpu)
+}
+
 pub fn has_sessions(scenario: &Scenario) -> bool {
     scenario.workload.load.is_sessions()
 }

@@ -1,6 +1,6 @@
 //! Where the form has an input's control, and when it shows it.
 
-use super::{INPUTS, Input, Number};
+use super::{INPUTS, Input};
 use crate::config::Scenario;
 use crate::units::Order;
 
@@ -43,11 +43,13 @@ impl Input {
     /// Whether the form has a control for `scenario`. A number not at its default has one even where it has no
     /// effect, so that it can be reset.
     pub fn is_shown(&self, scenario: &Scenario) -> bool {
-        let is_changed = |number: &Number| {
-            (number.read)(scenario).is_some_and(|value| self.default_number() != Some(value))
-        };
-        let used = (self.applies)(scenario) || self.number.as_ref().is_some_and(is_changed);
-        self.place.is_some() && used
+        self.place.is_some() && ((self.applies)(scenario) || self.is_unused(scenario))
+    }
+
+    /// Whether it holds a number other than its default, to no effect.
+    pub fn is_unused(&self, scenario: &Scenario) -> bool {
+        let number = self.number.as_ref().and_then(|number| (number.read)(scenario));
+        !(self.applies)(scenario) && number.is_some_and(|value| self.default_number() != Some(value))
     }
 
     /// The number that scenarios have by default.

@@ -5,7 +5,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::bounds::{
     BUDGETS, COUNT, DEGREE, DEGREES, EXPERT_RANKS, LENGTH, PEAK, PER_LINK, PER_SECOND, SHARES, SIZES, WIDTHS,
-    has_expert_pools, has_sessions, multiplies, within,
+    has_expert_pools, has_own_prefill_gpu, has_sessions, multiplies, within,
 };
 use super::columns::{named, real, row, whole};
 use super::number::Slot;
@@ -243,7 +243,7 @@ inputs! {
                 .or(|_, gpu, _| gpu.dollars_per_hour.0))),
     PrefillPrice = row("pusd", "Prefill price",
         "US dollars per GPU-hour of the prefill workers, if they are on another GPU; the catalog's if left out.")
-        .at(Rates, 4).later().when(|scenario| scenario.has_pools() && scenario.prefill.gpu.is_some())
+        .at(Rates, 4).later().when(has_own_prefill_gpu)
         .number(held!(prefill.price,
             real(0.0, 10_000.0, Even { low: 0.1, high: 20.0, step: 0.1 }).unit("$ / GPU-h").optional())),
     Sms = row("hsm", "SMs", "Streaming multiprocessors of the GPU, or its compute units.").at(Hardware, 0).later()

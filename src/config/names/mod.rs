@@ -227,6 +227,15 @@ const MIN_SIMILARITY: f64 = 0.8;
 /// Share of the text that a name must begin with to be suggested.
 const BEGINS: f64 = 0.7;
 
+/// How much less alike a model is that has `e` times the parameters: the nearest sizes of a family come first.
+const SIZE: f64 = 0.2;
+
+/// The size in a name: 70 of `llama-3.1-70b`.
+fn billions(base: &str) -> Option<f64> {
+    let words = base.split(|letter: char| !letter.is_alphanumeric() && letter != '.');
+    words.filter_map(|word| word.strip_suffix('b')).find_map(|number| number.parse().ok())
+}
+
 fn unknown(text: &str, base: &str) -> String {
     let mut near: Vec<(f64, &NamedModel)> = NAMED_MODELS
         .iter()
@@ -237,7 +246,11 @@ fn unknown(text: &str, base: &str) -> String {
             let begins = base.bytes().zip(known.base.bytes()).take_while(|(one, other)| one == other).count();
             let begins = begins as f64 / base.len().max(1) as f64;
             let is_near = similarity >= MIN_SIMILARITY || begins >= BEGINS;
-            is_near.then_some((f64::from(u8::from(within)) + similarity + begins, known))
+            let unlike =
+                billions(base).zip(billions(&known.base)).map(|(one, other)| (one / other).ln().abs());
+            let likeness =
+                f64::from(u8::from(within)) + similarity + begins - SIZE * unlike.unwrap_or_default();
+            is_near.then_some((likeness, known))
         })
         .collect();
     near.order_by(|a, b| b.0.total_cmp(&a.0));

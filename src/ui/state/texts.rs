@@ -115,7 +115,7 @@ pub fn receive(state: State, answer: Read) {
             form.choose(Field::Histogram, |scenario| {
                 scenario.workload.shape = None;
                 if !histogram.is_empty() {
-                    scenario.workload.histogram = histogram;
+                    scenario.workload.draw_from(histogram);
                 }
             });
         }
