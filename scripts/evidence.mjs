@@ -18,8 +18,8 @@ for (const line of cases.trim().split("\n")) {
   const now = ["ttft_ms", "tpot_ms", "prefill_ms", "decode_step_ms", "total_ms", "output_per_s"]
     // The report leaves out throughputs that were not measured.
     .filter((name) => name in predicted && (name !== "output_per_s" || measured[name] != null))
-    .map((name) => predicted[name] ?? 0);
-  const same = now.length === shipped.length && now.every((value, index) => Math.abs(value - shipped[index]) <= TOLERANCE * Math.abs(value));
+    .map((name) => predicted[name] ?? null);
+  const same = now.length === shipped.length && now.every((value, index) => value === shipped[index] || Math.abs(value - shipped[index]) <= TOLERANCE * Math.abs(value));
   if (!same) stale.push(`${id}: now ${now.map((value) => value.toPrecision(4))}, shipped ${shipped}`);
 }
 console.log(`evidence: ${compared} cases compared with the report that ships, ${stale.length} differ`);

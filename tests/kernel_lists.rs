@@ -10,6 +10,7 @@ use rooflight::graph::{Block, Phase};
 use rooflight::latency::Provenance;
 use rooflight::serving::report::PassReport;
 use rooflight::serving::{finish, plan};
+use rooflight::study::words::kernel;
 
 use flat::flat;
 
@@ -261,4 +262,15 @@ fn text_runs_the_layers_without_images() {
     let (text, vision) = (of("llama-3.1-8b"), of("llama-3.2-11b-vision-instruct"));
     assert_eq!(text.0, vision.0);
     assert!(vision.1.0 > 5.0 * text.1.0 && vision.2.0 > 1.5 * text.2.0, "{text:?} {vision:?}");
+}
+
+#[test]
+fn every_kernel_has_a_name_to_show() {
+    let models = catalog().models.models.iter();
+    let names =
+        models.flat_map(|model| passes(&model.id)).flat_map(|pass| pass.kernels).map(|line| line.name);
+    let mut unnamed: Vec<&str> = names.filter(|name| kernel(name) == name.replace('_', " ")).collect();
+    unnamed.sort_unstable();
+    unnamed.dedup();
+    assert_eq!(unnamed, [""; 0]);
 }

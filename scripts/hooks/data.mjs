@@ -23,6 +23,6 @@ write("models/manifest.json", JSON.stringify({ ...manifest, families: each(manif
 
 // A case is identified by its link; its origin is for readers of the file in the repository, and its clients are in the link.
 const evidence = JSON.parse(read("models/evidence.json"), rounded);
-const shown = (values) => values.map((value) => Number(value.toPrecision(SHOWN)));
+const shown = (values) => values.map((value) => (value === null ? null : Number(value.toPrecision(SHOWN))));
 const points = evidence.points.map(({ id, clients, predicted, measured, ...point }) => ({ ...point, predicted: shown(predicted), measured: shown(measured) }));
 write("models/evidence.json", JSON.stringify({ ...evidence, points }));

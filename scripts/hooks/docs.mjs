@@ -21,8 +21,8 @@ function relinked(html) {
 const slug = (html) => html.replace(/<[^>]*>|&\w+;/g, "").toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
 const named = (html) => html.replace(/<h([2-4])>(.*?)<\/h\1>/gs, (_, level, text) => `<h${level} id="${slug(text)}">${text}</h${level}>`);
 
-/** Wide tables scroll by themselves. */
-const scrolling = (html) => html.replaceAll("<table>", '<div class="scroll" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
+/** Wide tables and code scroll by themselves, with the keyboard too. */
+const scrolling = (html) => html.replaceAll("<pre>", '<pre tabindex="0">').replaceAll("<table>", '<div class="scroll" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
 
 mkdirSync(inDist("docs"));
 const css = bundled("static/style/docs.css");

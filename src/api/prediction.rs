@@ -171,31 +171,23 @@ impl ParsedScenario {
         };
         let Some(setup) = self.setup else { return prediction };
         let trace = match options.trace.as_deref().map(Trace::parse) {
+            Some((None, found)) => {
+                prediction.issues.extend(found);
+                return prediction;
+            }
             Some((trace, found)) => {
                 prediction.issues.extend(found);
-                if trace.is_none() {
-                    return prediction;
-                }
-                let pace = match setup.workload.load.is_rate() {
-                    true => "at the rate given instead of its own pace",
-                    false => "in place of the load",
-                };
-                let text = format!(
-                    "the trace's requests are replayed {pace}, with its lengths; neither the link nor the commands hold it"
-                );
-                prediction.issues.push(Issue::note(Field::Trace, text));
+                prediction.issues.retain(|issue| issue.is_error() || issue.field != Field::Requests);
+                prediction.issues.push(Trace::stands_for(&setup));
                 trace
             }
             None => None,
         };
-        let own = OwnRuns::default().of(&own, &ask);
-        prediction.failure = match own {
-            Ok((own, found)) => {
-                prediction.issues.extend(found);
-                prediction.answer(&setup, trace, (options, &own, tables), ask).err()
-            }
-            Err(failure) => Some(failure),
-        };
+        let answered = OwnRuns::default().of(&own, &ask).and_then(|(own, found)| {
+            prediction.issues.extend(found);
+            prediction.answer(&setup, trace, (options, &own, tables), ask)
+        });
+        prediction.failure = answered.err();
         if let (Some(link), Some(report)) = (&self.link, &prediction.report) {
             let measured = deviations(&link.comparable(), report);
             prediction.measured = measured.into_iter().map(|(_, deviation)| deviation).collect();

@@ -128,6 +128,16 @@ impl UncertainFigure {
 }
 
 impl Band {
+    /// The band of what grows in proportion, by `factor`.
+    pub fn times(self, factor: f64) -> Self {
+        Self { low: self.low * factor, high: self.high * factor, ..self }
+    }
+
+    /// The band of `whole` over what this band is of.
+    pub fn under(self, whole: f64) -> Self {
+        Self { low: whole / self.high, high: whole / self.low, ..self }
+    }
+
     /// The probability that a measurement is at most `limit` if `value` is predicted.
     pub fn within(&self, value: f64, limit: f64) -> f64 {
         let edge = if limit < value { value / self.low } else { self.high / value };

@@ -326,9 +326,18 @@ impl Gpu {
         if ranks <= domain { ranks } else { 1 << domain.ilog2() }
     }
 
-    /// Whether the tensor cores multiply this format.
+    /// Whether the matrix cores multiply this format, or why not. Those of Ada, Hopper and CDNA 3 have FP8, but not the
+    /// block-of-32 scales that MXFP8 activations need.
+    pub fn multiplies(&self, dtype: Dtype) -> Result<(), MissingFigure> {
+        if dtype == Dtype::Mxfp4Mxfp8 && matches!(self.arch, Arch::Ada | Arch::Hopper | Arch::Cdna3) {
+            let reason = "its matrix cores do not support MX formats".to_owned();
+            return Err(MissingFigure { gpu: self.name.clone(), figure: "dense MXFP8 rate", reason });
+        }
+        self.tensor_rate(dtype).map(|_| ())
+    }
+
     pub fn supports(&self, dtype: Dtype) -> bool {
-        self.tensor_rate(dtype).is_ok()
+        self.multiplies(dtype).is_ok()
     }
 
     /// `dtype` if the tensor cores support it, else BF16, which engines widen to.

@@ -111,12 +111,12 @@ impl Setup {
 
     /// GPUs of all replicas, without those of prefill workers.
     pub fn own_gpus(&self) -> u32 {
-        self.parallel.gpus() * self.replicas
+        self.parallel.gpus().saturating_mul(self.replicas)
     }
 
     /// GPUs of all replicas, and of the prefill workers, if any.
     pub fn gpus(&self) -> u32 {
-        self.parts().map(Self::own_gpus).sum()
+        self.parts().map(Self::own_gpus).fold(0, u32::saturating_add)
     }
 
     /// Dollars per hour for all of these, if every price is known.

@@ -110,8 +110,8 @@ fn groups(
 fn group(of: &str, name: &str, metrics: &Metrics, order: &[Metric]) -> ErrorGroup {
     let errors: Vec<Option<&Errors>> = order.iter().map(|metric| metrics.get(metric)?.as_ref()).collect();
     let cases = errors.iter().flatten().map(|errors| errors.cases).max().unwrap_or(0) as u32;
-    let errors = errors.into_iter().map(|errors| errors.map_or_else(Error::default, error));
-    ErrorGroup { of: of.into(), name: name.into(), cases, errors: errors.collect() }
+    let errors = errors.into_iter().map(|errors| errors.map(error)).collect();
+    ErrorGroup { of: of.into(), name: name.into(), cases, errors }
 }
 
 fn error(errors: &Errors) -> Error {
@@ -162,7 +162,7 @@ fn by_reason<'a>(left: impl Iterator<Item = &'a Left>) -> Vec<Skipped> {
 
 fn point(kind: &str, metrics: &[Metric], case: &Compared) -> CasePoint {
     let rounded = |times: &Times| {
-        metrics.iter().map(|metric| significant(metric.of(times).unwrap_or(0.0), DIGITS)).collect()
+        metrics.iter().map(|metric| metric.of(times).map(|value| significant(value, DIGITS))).collect()
     };
     // Traces are listed under no model, engine or GPU.
     let own = |text: &String| if kind == "trace" { String::new() } else { text.clone() };
@@ -172,7 +172,7 @@ fn point(kind: &str, metrics: &[Metric], case: &Compared) -> CasePoint {
         model: own(&case.model),
         engine: own(&case.engine),
         gpu: own(&case.gpu),
-        clients: case.concurrency.unwrap_or(0),
+        clients: case.concurrency,
         link: case.link.clone(),
         predicted: rounded(&case.predicted),
         measured: rounded(&case.measured),

@@ -58,13 +58,16 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
     .collect();
     let one = |name, unit, value| Figure::of(name, unit, value);
     let of = |get: fn(&Headline) -> f64| headline.map(get);
+    let output = output(of(|of| of.output_per_s), bands);
+    let tpot = bands.and_then(|of| of.tpot.as_ref());
     all.extend([
-        one("requests_per_s", FigureUnit::PerSecond, of(|of| of.requests_per_s)),
+        served("requests_per_s", of(|of| of.requests_per_s), &output),
         one("goodput_per_s", FigureUnit::PerSecond, run.and_then(|run| run.goodput_per_s)),
-        output(of(|of| of.output_per_s), bands),
-        one("total_per_s", FigureUnit::PerSecond, of(|of| of.total_per_s)),
-        one("output_per_s_per_gpu", FigureUnit::PerSecond, of(|of| of.output_per_s_per_gpu)),
-        one("output_per_s_per_user", FigureUnit::PerSecond, headline.and_then(|of| of.output_per_s_per_user)),
+        output.clone(),
+        served("total_per_s", of(|of| of.total_per_s), &output),
+        served("output_per_s_per_gpu", of(|of| of.output_per_s_per_gpu), &output),
+        one("output_per_s_per_user", FigureUnit::PerSecond, headline.and_then(|of| of.output_per_s_per_user))
+            .within(tpot.map(|tpot| ends(tpot.mean.under(1.0)))),
         one("running", FigureUnit::Count, of(|of| of.running)),
         one("waiting", FigureUnit::Count, of(|of| of.waiting)),
         one(
@@ -90,10 +93,11 @@ fn plan_figures(plan: Option<&DeploymentPlan>) -> Vec<Figure> {
     .flat_map(time)
     .collect();
     let one = |name, unit, value: Option<Option<f64>>| Figure::of(name, unit, value.flatten());
+    let output = output(plan.map(|of| of.output_per_s), bands);
     all.extend([
-        one("requests_per_s", FigureUnit::PerSecond, plan.map(|of| Some(of.requests_per_s))),
-        output(plan.map(|of| of.output_per_s), bands),
-        one("total_per_s", FigureUnit::PerSecond, plan.map(|of| Some(of.total_per_s))),
+        served("requests_per_s", plan.map(|of| of.requests_per_s), &output),
+        output.clone(),
+        served("total_per_s", plan.map(|of| of.total_per_s), &output),
         one("goodput_share", FigureUnit::Count, plan.map(|of| of.goodput_share)),
         one("chance_within_limits", FigureUnit::Count, plan.map(|of| of.chance_within_limits)),
         one("headroom", FigureUnit::Count, plan.map(|of| of.headroom)),
@@ -151,12 +155,26 @@ fn output(value: Option<f64>, bands: Option<&Bands>) -> Figure {
         .within(bands.and_then(|of| of.output_per_s).map(ends))
 }
 
-fn power(power: Option<&Power>) -> [Figure; 3] {
+/// A rate as uncertain as the output.
+fn served(name: &str, value: Option<f64>, output: &Figure) -> Figure {
+    let factor = value.zip(output.value).map(|(value, output)| value / output);
+    let band = output.band.zip(factor).map(|(band, factor)| band.map(|end| end * factor));
+    Figure::of(name, FigureUnit::PerSecond, value).within(band)
+}
+
+fn power(power: Option<&Power>) -> [Figure; 4] {
+    let all = |of: &Power| of.band.map(|end| end * (of.watts / of.watts_per_gpu));
     [
         Figure::of("watts_per_gpu", FigureUnit::Watts, power.map(|of| of.watts_per_gpu))
             .within(power.map(|of| of.band)),
-        Figure::of("watts", FigureUnit::Watts, power.map(|of| of.watts)),
-        Figure::of("joules_per_output_token", FigureUnit::Joules, power.map(|of| of.joules_per_output_token)),
+        Figure::of("watts", FigureUnit::Watts, power.map(|of| of.watts)).within(power.map(all)),
+        Figure::of("joules_per_output_token", FigureUnit::Joules, power.map(|of| of.joules_per_output_token))
+            .within(power.map(|of| of.joules_band)),
+        Figure::of(
+            "million_output_tokens_per_mwh",
+            FigureUnit::Count,
+            power.map(|of| of.output_tokens_per_mwh / 1e6),
+        ),
     ]
 }
 

@@ -6,7 +6,7 @@ use super::capacity::{Capacity, Day, HOURS, Hour, LargestLoad, Question};
 use super::{Answer, DeploymentPlan, Fleet, Request, Search};
 use crate::config::link::Link;
 use crate::config::{Field, Load, Scenario};
-use crate::units::Order;
+use crate::units::{Order, significant};
 
 /// A question being answered.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
         (Some(meets), Some(breaks)) if breaks > meets * (1.0 + PRECISION) => {
             let middle = f64::sqrt(meets * breaks);
             // The number of clients is whole.
-            let middle = if is_rate { rounded(middle) } else { middle.round().max(meets + 1.0) };
+            let middle = if is_rate { significant(middle, 4) } else { middle.round().max(meets + 1.0) };
             (middle < breaks && middle > meets).then_some(middle)
         }
         _ => None,
@@ -165,11 +165,6 @@ fn alone(request: &Request, base: Scenario) -> Request {
 /// Rates are given, not computed, so they can be compared exactly; none is a negative zero.
 fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits()
-}
-
-/// Rounded to four digits, so that it is written exactly.
-fn rounded(load: f64) -> f64 {
-    format!("{load:.3e}").parse().unwrap_or(load)
 }
 
 fn day(rates: &[f64], plan: &DeploymentPlan, known: &[(f64, u32)]) -> Day {

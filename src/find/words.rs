@@ -35,13 +35,13 @@ impl BoundedLayout {
 
 /// `3 × B200, NVFP4, vLLM, TP 1`, and other inputs of which the request tries several values.
 pub fn name(request: &Request, scenario: &Scenario, setup: &Setup, replicas: u32) -> String {
-    let own = setup.parallel.gpus() * replicas;
+    let own = setup.parallel.gpus().saturating_mul(replicas);
     let first = setup.prefill.as_ref().map(|pool| &pool.setup);
     let gpus = match first {
         Some(first) if first.gpu.id != setup.gpu.id => {
             format!("{} × {} + {own} × {}", first.gpus(), first.gpu.name, setup.gpu.name)
         }
-        first => format!("{} × {}", own + first.map_or(0, Setup::gpus), setup.gpu.name),
+        first => format!("{} × {}", own.saturating_add(first.map_or(0, Setup::gpus)), setup.gpu.name),
     };
     let mut parts = vec![gpus, setup.weights.name().to_owned(), setup.engine.name.clone()];
     parts.push(match first {

@@ -34,6 +34,13 @@ impl SplitMix64 {
         low.saturating_add(offset as u32)
     }
 
+    /// Every order is equally likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.between(0, last as u32) as usize);
+        }
+    }
+
     /// Standard normal (Marsaglia's polar method).
     pub fn normal(&mut self) -> f64 {
         loop {

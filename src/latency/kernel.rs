@@ -109,6 +109,13 @@ impl KernelTime {
         }
     }
 
+    /// The time raised to `least`, with bounds as far apart as before.
+    pub fn at_least(self, least: Seconds) -> Self {
+        let time = self.time.max(least);
+        let longer = time / self.time;
+        Self { time, bounds: self.bounds.map(|bounds| bounds.map(|bound| bound * longer)), ..self }
+    }
+
     /// `ideal / e` for the learned efficiency `e`. The physical floor always holds, and so does the highest
     /// bandwidth on cold data: small problems were measured with weights or KV in L2, where a served model's never
     /// are. `clock_ratio` is the sustained clock behind the efficiencies over the requested one; it affects only

@@ -8,8 +8,7 @@ use crate::units::{Bytes, decimal};
 
 /// That change in words.
 pub(super) fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigure> {
-    const NONE: &str =
-        "No single change of TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.";
+    const NONE: &str = "No single change of memory share, TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.";
     let now = setup.parallel;
     Ok(fitting(setup, demand)?.map_or(NONE.into(), |fits| {
         let over = |nodes: u32| if nodes > 1 { format!(", over {nodes} nodes") } else { String::new() };
@@ -24,8 +23,8 @@ pub(super) fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, 
     }))
 }
 
-/// The setup with the smallest single change with which it fits: more tensor parallelism first, then a narrower format. `None` if there
-/// is none.
+/// The setup with the smallest single change with which it fits: the engine's own memory share, tensor parallelism up to 8,
+/// FP8, pipeline stages, a format in four bits, or tensor parallelism beyond. `None` if there is none.
 pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingFigure> {
     let fits = |trial: &Setup| -> Result<bool, MissingFigure> {
         let memory = memory(trial, demand)?;
@@ -68,7 +67,8 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         let Setup { gpu, engine, model, .. } = setup;
         let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
         let narrower = supported && weights.bytes() < setup.weights.bytes();
-        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, setup.model.formats(weights)));
+        let formats = engine.formats_of(model, weights, gpu.arch);
+        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, formats.clone()));
         Ok((narrower && divides(&trial) && fits(&trial)?).then_some(trial))
     };
     if let Some(found) = narrowed(Dtype::Fp8)? {
@@ -103,17 +103,21 @@ mod tests {
 
     #[test]
     fn what_is_suggested_can_be_started() {
-        for text in [
-            "m=glm-4.6&g=h100-sxm&tp=4&w=fp8_block",
-            "m=qwen3-235b-a22b&g=l40s&tp=4&w=fp8_block",
-            "m=deepseek-r1&g=h200-sxm&dp=2&ep=2&e=trtllm",
-            "m=deepseek-r1&g=h200-sxm&dp=2&ep=2",
+        for (text, wanted) in [
+            ("m=glm-4.6&g=h100-sxm&tp=4&w=fp8_block", "PP 2 fits."),
+            ("m=qwen3-235b-a22b&g=l40s&tp=4&w=fp8_block", "PP 2 fits."),
+            ("m=deepseek-r1&g=h200-sxm&dp=2&ep=2&e=trtllm", "PP 3 fits."),
+            ("m=deepseek-r1&g=h200-sxm&dp=2&ep=2", "PP 3 fits."),
+            ("m=qwen3-32b&mem=0.7", "A memory share of 0.92, the engine's default, fits."),
         ] {
             let (link, _) = link::decode(text);
             let mut scenario = link.scenario;
             let setup = check(&scenario, catalog()).0.expect(text);
-            let Some(found) = fitting(&setup, &Demand::of(&setup)).expect(text) else { continue };
+            let demand = Demand::of(&setup);
+            assert_eq!(smallest_change(&setup, &demand).expect(text), wanted, "{text}");
+            let found = fitting(&setup, &demand).expect(text).expect(text);
             (scenario.parallel, scenario.weights) = (found.parallel, Some(found.weights));
+            scenario.overrides.memory_share = Some(found.memory_share);
             let (_, issues) = check(&scenario, catalog());
             assert!(!issues.iter().any(Issue::is_error), "{text}: {:?}: {issues:?}", found.parallel);
         }

@@ -1,12 +1,13 @@
 //! What only a run shows, and its reader should know.
 
 use super::finish::decoding;
+use super::fit::clients_per_copy;
 use super::replica::{api_servers, frontend, largest_graph};
 use super::report::PassReport;
 use super::run::Run;
-use crate::config::{Field, Issue, Setup, Workload};
+use crate::config::{Field, Issue, Load, Setup, Workload};
 use crate::graph::Phase;
-use crate::units::{count, percent};
+use crate::units::{count, counted, percent};
 
 /// Recommended utilisation of a replica.
 const FULL_USE: f64 = 0.9;
@@ -24,6 +25,7 @@ pub fn of_run(setup: &Setup, run: &Run, passes: &[PassReport]) -> Vec<Issue> {
         outgrows_graphs(setup, run, passes),
         preempts(setup, run),
         forgets(setup, run),
+        uneven(setup),
     ];
     all.into_iter().flatten().collect()
 }
@@ -52,7 +54,7 @@ fn saturated(setup: &Setup, run: &Run) -> Option<Issue> {
             None => "more prefill workers".into(),
             Some(enough) => {
                 let limits = setup.workload.slos.limits().next().map_or("", |_| "; limits may take more");
-                format!("{} replicas to keep up{limits}", count(f64::from(enough)))
+                format!("{} replicas, which leaves a tenth to spare{limits}", count(f64::from(enough)))
             }
         },
     );
@@ -68,6 +70,25 @@ fn forgets(setup: &Setup, run: &Run) -> Option<Issue> {
         percent(found)
     );
     Some(Issue::note(load.size(), text))
+}
+
+/// A note if clients divide so unevenly that the simulated replica, with most of them, is hardly like the others.
+fn uneven(setup: &Setup) -> Option<Issue> {
+    let load = setup.workload.load;
+    let (Load::Concurrency(clients) | Load::Sessions(clients)) = load else { return None };
+    let (each, _) = clients_per_copy(setup, clients);
+    let most = each.ceil();
+    (most > each * (1.0 + MANY)).then(|| {
+        let text = format!(
+            "{} do not divide evenly among {} replicas: the figures are of those with {}. The others answer sooner, and \
+             the power counted is that of {} such replicas",
+            counted(clients, if load.is_sessions() { "user" } else { "client" }),
+            setup.copies(),
+            count(most),
+            count(f64::from(clients) / most),
+        );
+        Issue::note(load.size(), text)
+    })
 }
 
 /// A note if many sequences lose their KV cache.

@@ -256,7 +256,10 @@ impl PlannedCall {
         let time = self.uncapped(setup, efficiencies)?;
         // `check` refuses a cap where a figure of the power model is missing.
         let capped = setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal()?)));
-        Some(capped.map_or(time.clone(), |least| KernelTime { time: time.time.max(least), ..time }))
+        Some(match capped {
+            Some(least) => time.at_least(least),
+            None => time,
+        })
     }
 
     /// The time, with a power cap affecting only the clock.

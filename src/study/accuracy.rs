@@ -49,8 +49,8 @@ pub struct ErrorGroup {
     pub of: String,
     pub name: String,
     pub cases: u32,
-    /// One per metric; zero if not measured.
-    pub errors: Vec<Error>,
+    /// One per metric; `None` if not measured.
+    pub errors: Vec<Option<Error>>,
 }
 
 /// In % of the measured value.
@@ -110,11 +110,11 @@ pub struct CasePoint {
     pub gpu: String,
     /// Parts of its link; the page is built without them.
     #[serde(default)]
-    pub clients: u32,
+    pub clients: Option<u32>,
     /// The configuration, as closely as a link can describe its launch.
     pub link: String,
-    pub predicted: Vec<f64>,
-    pub measured: Vec<f64>,
+    pub predicted: Vec<Option<f64>>,
+    pub measured: Vec<Option<f64>>,
 }
 
 /// Start of the simulator's message when not even one prompt fits (`serving::sim`).
@@ -158,9 +158,18 @@ mod tests {
     #[test]
     fn printed_documents_read_back() {
         let error = Error { mean: 12.5, median: 8.0 };
-        let group = ErrorGroup { of: "engine".into(), name: "vllm".into(), cases: 3, errors: vec![error; 2] };
-        let point =
-            CasePoint { id: "a".into(), predicted: vec![1.5], measured: vec![2.0], ..CasePoint::default() };
+        let group = ErrorGroup {
+            of: "engine".into(),
+            name: "vllm".into(),
+            cases: 3,
+            errors: vec![Some(error), None],
+        };
+        let point = CasePoint {
+            id: "a".into(),
+            predicted: vec![Some(1.5)],
+            measured: vec![None],
+            ..CasePoint::default()
+        };
         let loops = vec![group; 2];
         let accuracy =
             Accuracy { loops, points: vec![point; 2], covered: vec![81.5, 79.25], ..Accuracy::default() };

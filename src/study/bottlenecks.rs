@@ -4,7 +4,7 @@ use super::Case;
 use super::ttft::TtftParts;
 use crate::config::Issue;
 use crate::graph::Phase;
-use crate::units::percent;
+use crate::units::{Seconds, percent};
 
 /// Its issues, its memory, and where TTFT, TPOT and the steps spend their time.
 pub fn bottlenecks(own: &Case) -> Vec<String> {
@@ -23,9 +23,13 @@ pub fn bottlenecks(own: &Case) -> Vec<String> {
     if let (Some(setup), Some(report), Some(headline)) = (own.setup(), own.report(), own.headline())
         && let Some(parts) = TtftParts::of(setup, report)
     {
+        let handed = match parts.hand_over {
+            Seconds::ZERO => String::new(),
+            time => format!(", handing its KV cache to a decode replica {}", time.print()),
+        };
         lines.push(format!(
             "TTFT: {} of it is spent on other requests (running steps, their prompts, waiting for a slot); prefilling the \
-             prompt itself takes {}.",
+             prompt itself takes {}{handed}.",
             percent((parts.queue + parts.shared).0 / headline.ttft.0),
             (parts.images + parts.prompt).print(),
         ));

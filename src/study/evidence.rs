@@ -175,7 +175,7 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
     let row = |kernels: &Kernels| {
         let family = kernels.family.replace('_', " ");
         let roofline = format!("{} %", fixed(kernels.roofline, 0));
-        [family, count(f64::from(kernels.rows)), error(&kernels.error), roofline]
+        [family, count(f64::from(kernels.rows)), error(&Some(kernels.error)), roofline]
     };
     let head = ["Family", "Launches", "Mean / median error", "Plain roofline"];
     vec![
@@ -234,9 +234,11 @@ const HEAD_OF_LOOPS: [&str; 5] = ["Case", "TTFT, ms", "", "TPOT, ms", ""];
 /// Prediction and measurement of a case, with a link on its name.
 fn row_of(point: &CasePoint, name: &str) -> Row {
     let mut cells = vec![Span::link(name, format!("#{}", point.link))];
-    for (predicted, measured) in point.predicted.iter().zip(&point.measured) {
-        cells.push(format!("{} / {}", count(*predicted), count(*measured)).into());
-        cells.push(change(*predicted, *measured).unwrap_or_else(|| "–".into()).into());
+    let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), count);
+    for (&predicted, &measured) in point.predicted.iter().zip(&point.measured) {
+        cells.push(format!("{} / {}", shown(predicted), shown(measured)).into());
+        let differs = predicted.zip(measured).and_then(|(predicted, measured)| change(predicted, measured));
+        cells.push(differs.unwrap_or_else(|| "–".into()).into());
     }
     Row::new(cells)
 }
@@ -282,11 +284,9 @@ fn cases_of(accuracy: &Accuracy, of: &str) -> f64 {
     accuracy.closed_loops(of, "").map_or(0.0, |group| f64::from(group.cases))
 }
 
-fn error(error: &Error) -> String {
-    if error.mean == 0.0 {
-        return "–".into();
-    }
-    format!("{} / {} %", fixed(error.mean, 1), fixed(error.median, 1))
+fn error(error: &Option<Error>) -> String {
+    let shown = |error: &Error| format!("{} / {} %", fixed(error.mean, 1), fixed(error.median, 1));
+    error.as_ref().map_or_else(|| "–".into(), shown)
 }
 
 /// One row per group of `kinds`: cases and error by metric.
@@ -323,9 +323,7 @@ fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
     let points: Vec<&CasePoint> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
     let panel = |(index, name): (usize, &&str)| {
         let pairs = points.iter().filter_map(|point| {
-            let (predicted, measured) =
-                (*point.predicted.get(index)? * 1e-3, *point.measured.get(index)? * 1e-3);
-            (predicted > 0.0 && measured > 0.0).then_some((measured, predicted))
+            Some(((*point.measured.get(index)?)? * 1e-3, (*point.predicted.get(index)?)? * 1e-3))
         });
         let dots = Line { loose: true, ..Line::marked("", Tone::Measured, pairs) };
         let values = dots.x.iter().chain(&dots.y).copied();

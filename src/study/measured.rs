@@ -51,7 +51,11 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 /// Closed loops of the evidence that are like `scenario` except for the number of clients, limits and engine settings:
 /// their number of clients, and their times in milliseconds.
-pub fn runs_like<'a>(accuracy: &'a Accuracy, setup: &Setup, scenario: &Scenario) -> Vec<(f64, &'a [f64])> {
+pub fn runs_like<'a>(
+    accuracy: &'a Accuracy,
+    setup: &Setup,
+    scenario: &Scenario,
+) -> Vec<(f64, &'a [Option<f64>])> {
     let run = |point: &'a CasePoint| {
         let theirs = decode(&point.link).0.scenario;
         let load = theirs.workload.load;
@@ -80,7 +84,8 @@ pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item
     };
     let dots = cases.flat_map(|(at, case)| {
         let own = study.link.comparable().of(own).value().filter(|_| std::ptr::eq(case, study.own()));
-        let others = of_evidence(study, case).filter_map(move |point| point.measured.get(index).copied());
+        let others =
+            of_evidence(study, case).filter_map(move |point| point.measured.get(index).copied().flatten());
         own.into_iter().chain(others).map(move |ms| (at, ms * 1e-3))
     });
     Line { loose: true, ..Line::marked("measured", Tone::Measured, dots) }

@@ -215,7 +215,7 @@ impl Study {
     }
 
     /// The configuration on the form.
-    fn own(&self) -> &Case {
+    pub fn own(&self) -> &Case {
         &self.cases[0]
     }
 

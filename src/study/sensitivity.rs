@@ -2,7 +2,7 @@
 
 use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes, head};
 use super::{Block, Case, Row, Span, Study};
-use crate::config::inputs::{FormGroup, Input, Number, round};
+use crate::config::inputs::{FormGroup, Input, Number};
 use crate::config::link::Link;
 use crate::config::{Field, Scenario};
 use crate::units::{Order, count, significant};
@@ -42,7 +42,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
 fn changed(input: &Input, scenario: &Scenario, factor: f64) -> Option<f64> {
     let number = input.number.as_ref()?;
     let value = number.effective(scenario)? * factor;
-    let value = if number.whole { value.round() } else { round(significant(value, DIGITS)) };
+    let value = if number.whole { value.round() } else { significant(value, DIGITS) };
     input.check(value).is_none().then_some(value)
 }
 

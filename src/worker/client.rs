@@ -157,6 +157,7 @@ impl Session {
                 let reason = format!("the page speaks version {VERSION}, its worker {version}: {hint}");
                 return Some(Event::Ended(reason));
             }
+            FromWorker::Unreadable { reason } => return Some(Event::Ended(reason.clone())),
             FromWorker::Up { .. } => {
                 self.up = true;
                 let models = self.models.clone();

@@ -187,7 +187,7 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
                 session.put_aside();
             }
         }
-        Err(reason) => post(scope, &FromWorker::Failed { reason }),
+        Err(reason) => post(scope, &FromWorker::Unreadable { reason }),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::study::{Document, Topic};
 
 /// Incremented on every change of the messages: page and worker files are cached separately, and may differ in age
 /// after a deploy.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,6 +104,10 @@ pub enum FromWorker {
     },
     /// The models failed to load; answers stay at the roofline.
     Failed {
+        reason: String,
+    },
+    /// A message of the page could not be decoded.
+    Unreadable {
         reason: String,
     },
     Answered(Box<Answered>),

@@ -988,6 +988,8 @@ export type Power = {
   /** Whether the power of these GPUs was measured rather than taken from others. */
   measured: boolean;
   joules_per_output_token: number;
+  /** Its 80 % band. */
+  joules_band: [number, number];
   joules_per_request: number;
   /** Including the configured overhead. */
   output_tokens_per_mwh: number;

@@ -142,7 +142,7 @@ for (const view of ["card", "full"]) {
     if (view === "card") await inside.getByText("Change this configuration").click();
     for (const id of ["model", "gpu", "tp", "tp-range", "isl", "isl-range", "concurrency", "concurrency-range", "load-rate", "load-batch"])
       assert.ok(await inside.getByTestId(id).isDisabled(), id);
-    for (const id of ["config-json", "config-json-use", "config-json-file", "trace-use"]) assert.ok(await inside.getByTestId(id).isDisabled(), id);
+    for (const id of ["config-json", "config-json-use", "config-json-file", "trace-use", "layers"]) assert.ok(await inside.getByTestId(id).isDisabled(), id);
     for (const id of ["osl", "engine", "weights", "kv", "slo_ttft"]) assert.ok(await inside.getByTestId(id).isEnabled(), id);
     assert.equal(await inside.getByTestId("isl").inputValue(), "700");
     const before = await numbers(inside);
@@ -167,6 +167,7 @@ frameTest("neither a preset nor a pasted command changes locked inputs", { frame
   await inside.getByText("Change this configuration").click();
   const kept = (link) => {
     const of = new URLSearchParams(link);
+    assert.ok(link.startsWith("v=1&") && !link.includes("lock"), link);
     assert.deepEqual(["isl", "tp", "c", "on"].map((key) => of.get(key)), ["700", "2", "8", null], link);
   };
   // A preset of every load, and one with a load of its own.
@@ -176,7 +177,7 @@ frameTest("neither a preset nor a pasted command changes locked inputs", { frame
     kept((await last("state")).link);
     assert.deepEqual([await inside.getByTestId("isl").inputValue(), await inside.getByTestId("concurrency").inputValue()], ["700", "8"]);
   }
-  assert.match(await inside.locator(".embed-notes").textContent(), /^Fixed by the embedding page, and kept: .*isl/);
+  assert.match(await inside.locator(".embed-notes").textContent(), /^Fixed by the embedding page, and kept: .*Input length/);
   // Their other inputs were changed.
   assert.notEqual(new URLSearchParams((await last("state")).link).get("osl"), "100");
   await inside.getByText("Use a config.json, a name or a launch command").click();
@@ -200,7 +201,7 @@ frameTest("the host changes locked inputs, and the new values are kept", { frame
   assert.equal(await inside.getByTestId("isl").inputValue(), "900");
   await inside.getByText("Change this configuration").click();
   await inside.locator(".presets button").first().click();
-  await inside.locator(".embed-notes").getByText("kept: isl").waitFor();
+  await inside.locator(".embed-notes").getByText("kept: Input length").waitFor();
   assert.equal(new URLSearchParams((await last("state")).link).get("isl"), "900");
   // A published name: the page looks it up, and writes what it found.
   await say("set", { link: "v=1&m=Qwen%2FQwen3-14B&isl=800" });

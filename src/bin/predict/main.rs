@@ -94,14 +94,11 @@ fn run(cli: &Cli) -> Result<(), Stop> {
 }
 
 fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
-    if cli.yaml || cli.study.is_some() {
+    if let Some(topic) = cli.study {
         let asked = ParsedScenario::with(text, options);
         print_issues("", &asked.issues);
-        let (Some(link), Some(setup)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
-        match cli.study {
-            Some(topic) => study(cli, topic, link, models)?,
-            None => print(deploy::manifest(setup)?.trim_end())?,
-        }
+        let (Some(link), Some(_)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
+        study(cli, topic, link, models)?;
         return if asked.issues.iter().any(unread) { Err(Stop::Input) } else { Ok(()) };
     }
     let answered = Answered::of(text, options, &mut Tables::default(), |rows| ask(models, rows));
@@ -124,8 +121,12 @@ fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Mo
 fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     let (setup, report) = (answered.setup.as_ref(), answered.prediction.report.as_ref());
     let palette = Palette::of(cli.dark);
+    let headline = report.and_then(|report| report.headline.as_ref());
+    if cli.yaml {
+        let manifest = setup.filter(|_| headline.is_some()).map(deploy::manifest).transpose()?;
+        return Ok(manifest.map(|text| text.trim_end().to_owned()));
+    }
     if cli.badge {
-        let headline = report.and_then(|report| report.headline.as_ref());
         return Ok(setup.zip(headline).map(|(setup, headline)| badge(setup, headline, palette)));
     }
     if let Some(drawing) = cli.svg {
@@ -261,7 +262,12 @@ fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Resul
     while study.step(|rows| ask(models, rows).map_err(|failure| failure.text))? {}
     let document = study.document();
     print(&document.to_markdown(&cli.page))?;
-    if document.blocks.is_empty() { Err("the study is empty".into()) } else { Ok(()) }
+    let own = study.own();
+    match document.blocks.is_empty() {
+        true => Err("the study is empty".into()),
+        false if own.outcome.is_some() && own.headline().is_none() => Err(Stop::Input),
+        false => Ok(()),
+    }
 }
 
 fn ask(models: Option<&Models>, rows: &Rows) -> Result<Efficiencies, Failure> {

@@ -3,7 +3,7 @@
 use crate::config::catalog::numbers::formats::constants;
 use crate::config::kernels::UnsupportedWeights;
 use crate::config::model::{Attention, Ffn};
-use crate::config::{Arch, Dtype, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
+use crate::config::{Dtype, Field, Gpu, Issue, Model, Parallelism};
 use crate::units::counted;
 
 /// Weight formats with a learned kernel model: of dense models, and of mixtures of experts.
@@ -29,7 +29,7 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Limits<'_>
         let holds = |limits: &Limits<'_>| limits.1.iter().any(|one| one.includes(dtype, model, gpu.arch));
         engine.filter(holds).map(|(name, _)| name)
     };
-    let (why, instead) = match (multiplies(gpu, dtype), unsupported(dtype)) {
+    let (why, instead) = match (gpu.multiplies(dtype), unsupported(dtype)) {
         _ if !known.contains(&dtype) => {
             (format!("there are no kernels for {} weights of {}", name(dtype), model.name), "")
         }
@@ -40,23 +40,13 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Limits<'_>
         }
         (Ok(()), None) => return,
     };
-    let able = |dtype: &Dtype| multiplies(gpu, *dtype).is_ok() && unsupported(*dtype).is_none();
+    let able = |dtype: &Dtype| gpu.multiplies(*dtype).is_ok() && unsupported(*dtype).is_none();
     let able: Vec<Dtype> = known.iter().copied().filter(able).collect();
     let text = match able.is_empty() {
         true => why,
         false => format!("{why}; on this GPU {}{instead}", list(&able)),
     };
     issues.push(Issue::error(Field::Weights, text));
-}
-
-/// Whether the matrix cores support `dtype`. Those of Ada, Hopper and CDNA 3 have FP8, but not the block-of-32 scales that
-/// MXFP8 activations need.
-fn multiplies(gpu: &Gpu, dtype: Dtype) -> Result<(), MissingFigure> {
-    if dtype == Dtype::Mxfp4Mxfp8 && matches!(gpu.arch, Arch::Ada | Arch::Hopper | Arch::Cdna3) {
-        let reason = "its matrix cores do not support MX formats".to_owned();
-        return Err(MissingFigure { gpu: gpu.name.clone(), figure: "dense MXFP8 rate", reason });
-    }
-    gpu.tensor_rate(dtype).map(|_| ())
 }
 
 pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {

@@ -43,10 +43,11 @@ fn beyond_prompts(workload: &Workload, tokens: u32, prompts: &[u32]) -> Option<I
     let all = u64::from(images) * u64::from(tokens);
     if let Some(&shortest) = prompts.iter().min().filter(|&&shortest| all > u64::from(shortest)) {
         let text = format!(
-            "{} of {} tokens take {} tokens, but the input length, which includes them, is {}: raise it to at least {}, \
+            "{} of {} tokens {} {} tokens, but the input length, which includes them, is {}: raise it to at least {}, \
              or use fewer images or image tokens",
             counted(images, "image"),
             number(tokens),
+            if images == 1 { "takes" } else { "take" },
             count(all as f64),
             number(shortest),
             count(all as f64),

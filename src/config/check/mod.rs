@@ -18,7 +18,6 @@ pub use workload::{MAX_BINS, MAX_LENGTHS, MAX_OF_SESSIONS};
 
 use super::catalog::Catalog;
 use super::inputs::check_ranges;
-use super::model::Formats;
 use super::{Engine, Field, Figure, Gpu, Issue, Load, MissingFigure, STATE_BYTES, Scenario, Setup, Workload};
 
 /// Resolves ids and checks all ranges and constraints. Returns all findings at once, each with its field; there is
@@ -95,8 +94,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
     let settings = settings::settings(&given, (engine, &parallel, scenario.usage()), gpu, issues);
     let (model, applied, weights, settings) = (model?, applied?, weights?, settings?);
     let engine = &engine.running(model);
-    let published = model.formats(weights);
-    let formats = Formats { weights: engine.experts_as(published.weights, gpu.arch), ..published };
+    let formats = engine.formats_of(model, weights, gpu.arch);
     kernels::measured(engine, gpu, model, &formats, parallel.ep, issues);
     let longest = applied.longest(model.max_context);
     let workload = Workload { images, slos: workload::limits(applied.slos, &longest, issues), ..applied };

@@ -3,6 +3,7 @@
 use crate::config::command::{DataParallel, launches};
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Engine, Field, Gpu, Issue, MissingFigure, Model, Parallelism};
+use crate::units::counted;
 
 /// The inputs of these degrees, and of the replicas.
 pub const FIELDS: [Field; 5] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep, Field::Gpus];
@@ -164,7 +165,10 @@ pub fn links(gpu: &Gpu, parallel: Parallelism, issues: &mut Vec<Issue>) {
     issues.push(match gpu.network_bandwidth() {
         Err(MissingFigure { reason, .. }) => Issue::error(
             field,
-            format!("{text}, and no network between such nodes is known ({reason}): use at most {domain} GPUs per replica"),
+            format!(
+                "{text}, and no network between such nodes is known ({reason}): use at most {} per replica",
+                counted(domain, "GPU")
+            ),
         ),
         Ok(network) => Issue::warning(
             field,

@@ -116,7 +116,7 @@ pub fn host_cache(gpu: &Gpu, workload: &Workload, issues: &mut Vec<Issue>) {
 
 pub fn drafts_of(model: &Model, workload: &Workload, issues: &mut Vec<Issue>) {
     if workload.drafts.drafted > 0 && model.mtp.is_none() {
-        let text = "this model has no MTP layer: only verification is timed, not drafting";
+        let text = "no MTP layer of this model is known here: only verification is timed, not drafting";
         issues.push(Issue::warning(Field::Drafted, text));
     }
 }

@@ -93,9 +93,6 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
     let options = flags(&launch.options.join("\n"));
     options.iter().for_each(|option| rest.option(&mut scenario, option));
-    // `--lora-modules` takes several words.
-    let has_adapters = flags_given.iter().any(|flag| flag.name == "lora_modules");
-    let others = others.filter(|word| !(has_adapters && word.contains('=')));
     rest.unknown.extend(others.map(str::to_owned));
     rest.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.

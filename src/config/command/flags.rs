@@ -63,7 +63,7 @@ fn of_line(line: &str) -> Vec<Flag> {
 }
 
 /// Flags of several words.
-const LISTS: [&str; 2] = ["cudagraph-capture-sizes", "cuda-graph-bs"];
+const LISTS: [&str; 3] = ["cudagraph_capture_sizes", "cuda_graph_bs", "lora_modules"];
 
 /// The settings of a command's words, and the words that belong to none.
 pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
@@ -76,13 +76,17 @@ pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {
         }
         flags.push(match word.split_once('=') {
             Some((name, value)) => Flag::new(name, Some(value)),
-            None if LISTS.contains(&word.trim_start_matches('-')) => {
-                let sizes: Vec<&str> = std::iter::from_fn(|| rest.next_if(|next| !is_flag(next))).collect();
-                Flag::new(word, Some(&sizes.join(" ")))
-            }
-            None => {
-                Flag::new(word, rest.next_if(|next| !is_flag(next) && (!is_switch(word) || is_bool(next))))
-            }
+            None => match Flag::new(word, None) {
+                flag if LISTS.contains(&&*flag.name) => {
+                    let words: Vec<&str> =
+                        std::iter::from_fn(|| rest.next_if(|next| !is_flag(next))).collect();
+                    Flag::new(word, Some(&words.join(" ")))
+                }
+                _ => {
+                    let value = rest.next_if(|next| !is_flag(next) && (!is_switch(word) || is_bool(next)));
+                    Flag::new(word, value)
+                }
+            },
         });
     }
     (flags, others)

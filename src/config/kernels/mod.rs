@@ -12,6 +12,7 @@ pub use experts::{ExpertCode, ExpertKernel, ExpertWrapper};
 pub use names::*;
 
 use super::catalog::catalog;
+use super::model::Formats;
 use super::model::import::CUSTOM_ID;
 use super::{Arch, Dtype, Engine, Figure, Model};
 
@@ -233,6 +234,12 @@ impl Engine {
             Dtype::Mxfp4 if self.kernels_on(arch).is_some_and(has) => narrow,
             other => other,
         }
+    }
+
+    /// The formats of `model` published in `weights`, as this engine multiplies them on `arch`.
+    pub fn formats_of(&self, model: &Model, weights: Dtype, arch: Arch) -> Formats {
+        let published = model.formats(weights);
+        Formats { weights: self.experts_as(published.weights, arch), ..published }
     }
 
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.

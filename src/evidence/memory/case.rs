@@ -34,11 +34,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let engine = engine(catalog, case, &mut assumed)?;
     let (memory_share, contradiction) = share(case, &engine, &gpu, &mut assumed)?;
     let weights = weights(case, model, &mut assumed)?;
-    let published = model.formats(weights);
-    let formats = crate::config::model::Formats {
-        weights: engine.experts_as(published.weights, gpu.arch),
-        ..published
-    };
+    let formats = engine.formats_of(model, weights, gpu.arch);
     let kv = case.kv_dtype.as_deref().map_or(Ok(Dtype::Bf16), format)?;
     let (token_budget, max_seqs) = engine.scheduler.limits_on(&gpu, Usage::plain(case.dp));
     let limit = |given: Option<u32>, default: Option<f64>| given.or(default.map(|limit| limit as u32));

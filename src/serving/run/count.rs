@@ -180,10 +180,11 @@ pub(super) fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
     (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
 }
 
-/// Copies that requests are sent to: at a rate, no more than may be in flight.
-pub(super) fn busy_copies(setup: &Setup, load: Load) -> u32 {
+/// Copies that requests are sent to: at a rate, as many with a full share of the requests in flight as there may be.
+pub(super) fn busy_copies(setup: &Setup, load: Load) -> f64 {
     let most = setup.workload.max_in_flight.filter(|_| matches!(load, Load::Rate(_) | Load::ConstantRate(_)));
-    setup.copies().min(most.unwrap_or(u32::MAX)).max(1)
+    let copies = f64::from(setup.copies());
+    most.map_or(copies, |most| clients_of_one(setup, most).1.min(copies))
 }
 
 /// Arrivals at one copy, at most its share of all requests in flight.
@@ -194,7 +195,7 @@ pub(super) fn limited(setup: &Setup, due: Arrivals) -> Arrivals {
 
 /// Requests that a run of `load` sends to one replica at first.
 pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
-    let replicas = busy_copies(setup, load);
+    let copies = busy_copies(setup, load).ceil() as u32;
     let stated = stated(setup, load);
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);
@@ -204,18 +205,19 @@ pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
         stated.unwrap_or_else(|| requests.min(MOST_REQUESTS.max(clients)))
     };
     let turns = setup.workload.turns.count;
-    let at_rate = || stated.map_or(constants().at_rate as u32, |requests| requests.div_ceil(replicas));
+    let at_rate = || stated.map_or(constants().at_rate as u32, |requests| requests.div_ceil(copies));
     match load {
         Load::Concurrency(clients) => of_clients(clients),
         Load::Rate(_) | Load::ConstantRate(_) => at_rate(),
         Load::Burst(size) => {
             let most = setup.workload.max_in_flight;
-            size.div_ceil(most.map_or(replicas, |most| clients_per_copy(setup, most).1 as u32))
+            size.div_ceil(most.map_or(copies, |most| clients_per_copy(setup, most).1 as u32))
         }
-        Load::Offline(size) | Load::Batch(size) => size.div_ceil(replicas),
+        Load::Offline(size) | Load::Batch(size) => size.div_ceil(copies),
         Load::Sessions(users) => {
-            let least = clients_per_copy(setup, users).0.ceil() as u32 * turns;
-            whole(of_clients(users), turns).max(if stated.is_some() { 0 } else { least })
+            // As many sessions of each user: with some fewer, the others end alone.
+            let round = clients_of_one(setup, users).0.saturating_mul(turns);
+            whole(of_clients(users), if stated.is_some() { turns } else { round })
         }
         Load::SessionRate(_) => whole(at_rate(), turns),
     }

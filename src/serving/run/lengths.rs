@@ -1,6 +1,6 @@
-//! Draws the lengths of a run's requests, for all uses.
+//! The lengths of a run's requests, for all uses.
 
-use crate::config::{Bin, Load, Setup, Workload, mean_of};
+use crate::config::{Bin, Load, Setup, Workload};
 use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
@@ -21,9 +21,7 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
         return vec![Request::new(prompt, *osl); count];
     }
     if !histogram.is_empty() {
-        let mut random = SplitMix64::new(seed);
-        let total: f64 = histogram.iter().map(|bin| f64::from(bin.weight)).sum();
-        return (0..count).map(|_| pick(histogram, random.unit() * total)).collect();
+        return picked(histogram, count, &mut SplitMix64::new(seed));
     }
     let mut seeds = SplitMix64::new(seed);
     let (longest_prompt, longest_output) = setup.longest();
@@ -85,8 +83,7 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
         let prompts = about(setup, 0, (prompt, most_prompt), count, &mut seeds);
         (prompts, about(setup, 1, (*osl, most_output), count * each, &mut seeds))
     } else {
-        let total: f64 = histogram.iter().map(|bin| f64::from(bin.weight)).sum();
-        let picked: Vec<Request> = (0..count).map(|_| pick(histogram, seeds.unit() * total)).collect();
+        let picked = picked(histogram, count, &mut seeds);
         let outputs = picked.iter().flat_map(|request| std::iter::repeat_n(request.output, each));
         (picked.iter().map(|request| request.prompt).collect(), outputs.collect())
     };
@@ -105,89 +102,106 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
     requests
 }
 
-/// The bin at position `at` of the cumulative weights.
-fn pick(bins: &[Bin], mut at: f64) -> Request {
-    let mut picked = Request::new(1, 1);
-    for bin in bins.iter().filter(|bin| bin.weight > 0) {
-        picked = Request::new(bin.prompt, bin.output);
-        if at < f64::from(bin.weight) {
-            break;
+/// The middles of `count` equal parts of a distribution. Lengths are taken at these shares and shuffled, not drawn: even few
+/// have the distribution's mean.
+fn shares(count: usize) -> impl Iterator<Item = f64> {
+    (0..count).map(move |part| (part as f64 + 0.5) / count as f64)
+}
+
+/// Requests of the bins, by weight.
+fn picked(bins: &[Bin], count: usize, random: &mut SplitMix64) -> Vec<Request> {
+    let mut rest = bins.iter().filter(|bin| bin.weight > 0).peekable();
+    let total: f64 = rest.clone().map(|bin| f64::from(bin.weight)).sum();
+    let mut before = 0.0;
+    let pick = |share: f64| {
+        while let Some(bin) = rest.peek()
+            && before + f64::from(bin.weight) <= share * total
+        {
+            before += f64::from(bin.weight);
+            rest.next();
         }
-        at -= f64::from(bin.weight);
-    }
-    picked
+        rest.peek().map_or(Request::new(1, 1), |bin| Request::new(bin.prompt, bin.output))
+    };
+    let mut requests: Vec<Request> = shares(count).map(pick).collect();
+    random.shuffle(&mut requests);
+    requests
 }
 
 fn uniform(length: u32, spread: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
     let least = (f64::from(length) * (1.0 - spread)).ceil().max(1.0) as u32;
-    (0..count).map(|_| random.between(least, most)).collect()
+    let span = f64::from(most.saturating_sub(least)) + 1.0;
+    let mut lengths: Vec<u32> = shares(count).map(|share| least + (share * span) as u32).collect();
+    random.shuffle(&mut lengths);
+    lengths
 }
 
 /// Lengths distributed like those of `table`, which are at evenly spaced shares of the requests, with mean `length`
 /// after truncation to 1 ..= `most`.
 pub fn from_table(table: &[u32], length: u32, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
-    let cut = |scale: f64| -> Vec<u32> {
-        let scaled =
-            table.iter().map(|&one| (f64::from(one) * scale).round().clamp(1.0, f64::from(most)) as u32);
-        scaled.collect()
-    };
-    let (mut low, mut high) = (0.0, f64::from(most));
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if mean_of(&cut(middle)) > f64::from(length) { high = middle } else { low = middle }
-    }
-    let lengths = cut(0.5 * (low + high));
-    let draw = |_| {
-        let at = random.unit() * (lengths.len() - 1) as f64;
-        let (least, further) = (at as usize, at.fract());
-        let [low, high] = [lengths[least], lengths[least + 1]].map(f64::from);
-        (low + (high - low) * further).round() as u32
-    };
-    (0..count).map(draw).collect()
+    let relative = shares(count).map(|share| {
+        let at = share * (table.len() - 1) as f64;
+        let [low, high] = [table[at as usize], table[at as usize + 1]].map(f64::from);
+        low + (high - low) * at.fract()
+    });
+    scaled(relative.collect(), length, most, random)
 }
 
 /// Log-normal lengths with mean `length` after truncation to 1 ..= `most`.
 pub fn log_normal(length: u32, sigma: f64, most: u32, count: usize, random: &mut SplitMix64) -> Vec<u32> {
-    let (wanted, top) = (f64::from(length), f64::from(most));
-    let (mut low, mut high) = (0.0, top * (FURTHEST * sigma + sigma * sigma / 2.0).exp());
-    let points = points(sigma);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if mean_of_cut(middle, &points, top) > wanted { high = middle } else { low = middle }
-    }
-    let median = (0.5 * (low + high)).ln() - sigma * sigma / 2.0;
-    let draw = |_| ((median + sigma * random.normal()).exp().round().max(1.0) as u32).min(most);
-    (0..count).map(draw).collect()
+    scaled(normals(count).into_iter().map(|normal| (sigma * normal).exp()).collect(), length, most, random)
 }
 
-/// Standard deviations and points of the sum below.
+/// Steps of the bisection below, which leave a relative error under a millionth.
+const HALVINGS: u32 = 48;
+
+/// Lengths in proportion to `relative`, in ascending order, cut to 1 ..= `most` with this mean; shuffled.
+fn scaled(relative: Vec<f64>, length: u32, most: u32, random: &mut SplitMix64) -> Vec<u32> {
+    let Some((least, longest)) = relative.first().zip(relative.last()) else { return Vec::new() };
+    let cut = |scale: f64| {
+        relative
+            .iter()
+            .map(move |one| (one * scale).round().clamp(1.0, f64::from(most)))
+            .map(|one| one as u32)
+    };
+    let wanted = u64::from(length) * relative.len() as u64;
+    // From all at 1 to all at the maximum.
+    let (mut low, mut high) = ((0.5 / longest).ln(), (f64::from(most) / least).ln());
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if cut(middle.exp()).map(u64::from).sum::<u64>() > wanted { high = middle } else { low = middle }
+    }
+    let mut lengths: Vec<u32> = cut(low.exp()).collect();
+    random.shuffle(&mut lengths);
+    lengths
+}
+
+/// Standard deviations and points of the integral below.
 const FURTHEST: f64 = 6.0;
 const POINTS: u32 = 240;
 
-/// Log-normal lengths relative to their mean, with their weights.
-fn points(sigma: f64) -> Vec<(f64, f64)> {
-    let point = |point| {
-        let at = FURTHEST * (2.0 * f64::from(point) / f64::from(POINTS) - 1.0);
-        ((sigma * at - sigma * sigma / 2.0).exp(), (-at * at / 2.0).exp())
+/// Standard normal quantiles at [`shares`], in ascending order: the density is integrated once, between points by a straight
+/// line.
+fn normals(count: usize) -> Vec<f64> {
+    let at = |point: u32| FURTHEST * (2.0 * f64::from(point) / f64::from(POINTS) - 1.0);
+    let density = |point: u32| (-at(point) * at(point) / 2.0).exp();
+    let part = |point: u32| 0.5 * (density(point) + density(point + 1));
+    let total: f64 = (0..POINTS).map(part).sum();
+    let (mut point, mut below) = (0, 0.0);
+    let quantile = |share: f64| {
+        while point + 1 < POINTS && below + part(point) < share * total {
+            below += part(point);
+            point += 1;
+        }
+        at(point) + (at(point + 1) - at(point)) * (share * total - below) / part(point)
     };
-    (0..=POINTS).map(point).collect()
-}
-
-/// Mean of truncated log-normal lengths with this untruncated `mean`.
-fn mean_of_cut(mean: f64, points: &[(f64, f64)], most: f64) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (length, weight) in points {
-        sum += weight * (mean * length).round().clamp(1.0, most);
-        weights += weight;
-    }
-    sum / weights
+    shares(count).map(quantile).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::catalog::catalog;
-    use crate::config::{Lengths, Scenario, Shape, check};
+    use crate::config::{Lengths, Scenario, Shape, check, mean_of};
 
     const LOAD: Load = Load::Rate(1.0);
 

@@ -268,11 +268,10 @@ impl Runner {
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.
     fn requests(&self, setup: &Setup, load: Load, count: usize) -> (Vec<Request>, Arrivals, f64) {
         let workload = &setup.workload;
-        let copies = count::busy_copies(setup, load);
-        let replicas = f64::from(copies);
+        let replicas = count::busy_copies(setup, load);
         let limited = |due| count::limited(setup, due);
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
-            let (arrivals, requests) = trace.share(copies as usize);
+            let (arrivals, requests) = trace.share(replicas.ceil() as usize);
             let slower = trace.rate().map_or(1.0, |own| own / rate);
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
             return (requests, limited(Arrivals::Times(arrivals)), replicas);

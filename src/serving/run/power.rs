@@ -23,6 +23,8 @@ pub struct Power {
     /// Whether the power of these GPUs was measured rather than taken from others.
     pub measured: bool,
     pub joules_per_output_token: f64,
+    /// Its 80 % band.
+    pub joules_band: [f64; 2],
     pub joules_per_request: f64,
     /// Including the configured overhead.
     pub output_tokens_per_mwh: f64,
@@ -42,17 +44,17 @@ impl Power {
         let most = parts.iter().map(|(model, _)| model.most.0).fold(0.0, f64::max);
         let watts_per_gpu = watts / gpus;
         let joules_per_output_token = watts / output_per_s;
+        let around = |value: f64| [value / (1.0 + error), value * (1.0 + error)];
+        let [low, high] = around(watts_per_gpu);
         Some(Self {
             watts_per_gpu,
             watts,
             idle_watts: idle,
             // Never below idle, and never above the limit.
-            band: [
-                (watts_per_gpu / (1.0 + error)).max(idle / gpus),
-                (watts_per_gpu * (1.0 + error)).min(most),
-            ],
+            band: [low.max(idle / gpus), high.min(most)],
             measured,
             joules_per_output_token,
+            joules_band: around(joules_per_output_token),
             joules_per_request: watts / requests_per_s,
             output_tokens_per_mwh: MWH / (joules_per_output_token * setup.power_overhead),
         })
@@ -77,6 +79,8 @@ mod tests {
         assert_eq!((alone.watts_per_gpu, alone.joules_per_request), (276.0, 55.2));
         assert!((alone.output_tokens_per_mwh - 3.6e9 / 0.552).abs() < 1.0);
         assert!(alone.measured && alone.band[0] < 276.0 && alone.band[1] > 276.0);
+        let [low, high] = alone.joules_band;
+        assert!(low < 0.552 && high > 0.552);
         let setup = check(&scenario, catalog()).0.expect("sound");
         let idle = Power::of(&setup, 0.0, 1.0, 1.0).expect("H100 is known");
         assert_eq!(idle.band[0], 126.0, "no GPU draws less than its idle power");

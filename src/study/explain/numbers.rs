@@ -267,7 +267,7 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     ];
     let row = |(name, group): (&str, Option<&ErrorGroup>)| {
         let group = group?;
-        let errors = group.errors.iter().map(|error| format!("{} %", fixed(error.median, 0)));
+        let errors = group.errors.iter().flatten().map(|error| format!("{} %", fixed(error.median, 0)));
         Some(Row::texts([name.to_owned(), count(f64::from(group.cases))].into_iter().chain(errors)))
     };
     let mut blocks = vec![

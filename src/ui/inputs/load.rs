@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::issues::Issues;
-use crate::config::inputs::{Input, round};
+use crate::config::inputs::Input;
 use crate::config::{Field, Load, Workload};
 use crate::study::words;
 use crate::ui::parts::renewed;
@@ -71,7 +71,7 @@ const PROMPTS: f64 = 1000.0;
 fn like(workload: &Workload, size: Field, per_s: Option<f64>, running: Option<f64>) -> Load {
     let per_s = per_s.unwrap_or(1.0);
     // Two digits are as many as one would type.
-    let rate = |per_s: f64| round(significant(per_s, 2)).max(0.01);
+    let rate = |per_s: f64| significant(per_s, 2).max(0.01);
     let amount = match size {
         Field::Rate | Field::ConstantRate => rate(per_s),
         Field::SessionRate => rate(per_s / f64::from(workload.turns.count.max(1))),

@@ -170,7 +170,8 @@ fn receive(state: State, event: Event) {
         Event::Ended(reason) => end(state, reason),
         Event::Message(message) => match message {
             // Handled by the client.
-            FromWorker::Up { .. } => {}
+            // The client ends at the latter.
+            FromWorker::Up { .. } | FromWorker::Unreadable { .. } => {}
             FromWorker::Loaded { release } => state.worker.set(WorkerStatus::Ready { release }),
             FromWorker::Failed { reason } => {
                 state.worker.set(WorkerStatus::Failed { reason });

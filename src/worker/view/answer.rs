@@ -48,12 +48,21 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     };
     let rate =
         |id: &str, value: f64, unit: &'static str| reading(id, value, Printed { number: count(value), unit });
+    let speed = |value: f64| Printed { number: count(value), unit: "tok/s" };
+    let output = bands.and_then(|bands| bands.output_per_s);
+    // As uncertain as the output.
+    let served = |id: &str, value: f64, unit: &'static str| Reading {
+        band: between(output.map(|band| band.times(value / headline.output_per_s)), |value| Printed {
+            number: count(value),
+            unit,
+        }),
+        ..rate(id, value, unit)
+    };
     let goodput = run.and_then(|run| {
         let good = run.steady_goodput()?;
         let share = percent(good / run.metrics.requests_per_s);
         Some(format!("goodput {}/s, {share}", count(good)))
     });
-    let output = bands.and_then(|bands| bands.output_per_s);
     let measured = deviations(measured, report);
     let with_measured = |metric: Metric, one: Reading| Reading {
         measured: compared(metric, &measured, report).unwrap_or_default(),
@@ -65,21 +74,16 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         (metrics.and_then(|metrics| metrics.tpot), bands.and_then(|bands| bands.tpot.as_ref()));
     let tpot = headline.tpot.map(|tpot| time("tpot", tpot, tpots, tpot_band));
     let least = tpots.map(|tpots| format!("99 % get {} or more", count(1.0 / tpots.p99)));
-    let speed = |value: f64| Printed { number: count(value), unit: "tok/s" };
     let per_user = |value: f64| Reading {
         spread: least.clone().unwrap_or_default(),
-        band: between(
-            tpot_band.map(|tpot| Band { low: 1.0 / tpot.mean.high, high: 1.0 / tpot.mean.low, ..tpot.mean }),
-            speed,
-        ),
+        band: between(tpot_band.map(|tpot| tpot.mean.under(1.0)), speed),
         ..rate("per-user", value, "tok/s")
     };
     let e2e = time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e));
     let throughput = Reading {
         // Without limits, the speed that users get.
         spread: goodput.or_else(|| Some(format!("{} per user", least.as_ref()?))).unwrap_or_default(),
-        band: between(output, speed),
-        ..rate("throughput", headline.output_per_s, "tok/s")
+        ..served("throughput", headline.output_per_s, "tok/s")
     };
     // No more than arrives is served while requests arrive.
     let arrives = setup.workload.load.is_rate() && run.is_some_and(|run| run.saturation.is_none());
@@ -89,10 +93,10 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         tpot.map(|tpot| with_measured(Metric::Tpot, tpot)),
         Some(with_measured(Metric::E2e, e2e)),
         Some(with_measured(Metric::Output, throughput)),
-        Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
+        Some(served("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(per_user),
-        Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
-        Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
+        Some(with_measured(Metric::Total, served("total", headline.total_per_s, "tok/s"))),
+        Some(with_measured(Metric::Requests, served("request-rate", headline.requests_per_s, "/s"))),
         cost(headline, output, cheapest).or_else(|| setup.price.is_none().then(no_price)),
         headline.power.map(watts),
         headline.power.map(|power| energy(power, setup)),
@@ -116,7 +120,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
 fn cost(headline: &Headline, output: Option<Band>, least: f64) -> Option<Reading> {
     let dollars = headline.dollars_per_million?;
     let all = dollars.0 * headline.output_per_s;
-    let band = output.map(|band| Band { low: (all / band.high).max(least), high: all / band.low, ..band });
+    let band = output.map(|band| band.under(all)).map(|band| Band { low: band.low.max(least), ..band });
     Some(Reading {
         band: between(band, |value| Dollars(value).print()),
         spread: lasting(headline),
@@ -134,12 +138,16 @@ fn job(seconds: f64, setup: &Setup) -> Reading {
 }
 
 fn watts(power: Power) -> Reading {
-    let band = Band { low: power.band[0], high: power.band[1], noise_share: 0.0 };
     Reading {
-        band: between(Some(band), |value| Watts(value).print()),
+        band: between(Some(unshared(power.band)), |value| Watts(value).print()),
         spread: if power.measured { String::new() } else { "estimated from other GPUs".into() },
         ..reading("power", power.watts_per_gpu, Watts(power.watts_per_gpu).print())
     }
+}
+
+/// A band that measuring the configuration would not narrow by a known share.
+fn unshared([low, high]: [f64; 2]) -> Band {
+    Band { low, high, noise_share: 0.0 }
 }
 
 fn energy(power: Power, setup: &Setup) -> Reading {
@@ -148,6 +156,7 @@ fn energy(power: Power, setup: &Setup) -> Reading {
     let tokens = count((power.output_tokens_per_mwh / 1e6).round());
     Reading {
         spread: format!("{tokens} M tok/MWh{overhead}"),
+        band: between(Some(unshared(power.joules_band)), |value| Joules(value).print()),
         ..reading("energy", joules, Joules(joules).print())
     }
 }

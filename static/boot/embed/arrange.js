@@ -1,4 +1,5 @@
 // Shows one view of the page: its results panel, a line describing the configuration, the inputs in a fold, and a link to the full page.
+import { KEYS } from "../keys.js";
 import { disable } from "./lock.js";
 import { VIEWS } from "./query.js";
 
@@ -63,9 +64,15 @@ function show(panels) {
     panel.toggleAttribute("data-unseen", panels !== undefined && !panel.matches(`.lead, .problems, ${panels}`));
 }
 
+/** The label of the input with this key; those of a model's own sizes are the model's. */
+function labelled(key) {
+  const field = Object.keys(KEYS).find((field) => KEYS[field] === key) ?? "model";
+  return find(`label[for="${field}"]`)?.textContent.trim() || field;
+}
+
 /** Says which locked inputs kept their values where a change would have set others; without any, says nothing any more. */
 export function refuse(keys) {
   const said = find(".embed-notes");
   said?.querySelector("[data-kept]")?.remove();
-  if (keys.length) said?.append(note(`Fixed by the embedding page, and kept: ${keys.join(", ")}.`, { kept: "" }));
+  if (keys.length) said?.append(note(`Fixed by the embedding page, and kept: ${[...new Set(keys.map(labelled))].join(", ")}.`, { kept: "" }));
 }

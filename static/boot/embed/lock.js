@@ -9,7 +9,8 @@ export function release() {
   fixed = undefined;
 }
 
-const pairs = (link) => link.replace(/^#/, "").split("&").filter(Boolean);
+/** The pairs of a fragment, or of the fragment of an address. */
+const pairs = (link) => link.replace(/^[^#]*#/, "").split("&").filter(Boolean);
 
 /** Keys of a link that only the host may change. */
 function keysOf(locks) {
@@ -69,7 +70,7 @@ export function hold(locks, tell) {
 export function disable(form, locks) {
   const controls = [...locks].flatMap((id) => [`#${id}`, `#${id}-range`, `#pick-${id}`]);
   if (locks.has("load")) controls.push("[name=load]");
-  if (locks.has("model")) controls.push("[data-testid=config-json-panel] *");
+  if (locks.has("model")) controls.push("[data-testid=config-json-panel] *", "[data-testid=architecture-fold] :is(input, button)");
   if (locks.has("trace")) controls.push("[data-testid=trace-panel] *");
   if (locks.has("measured")) controls.push("[data-testid=measured-panel] *", "[data-testid=measured-remove]");
   if (!controls.length) return;

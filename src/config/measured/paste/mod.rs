@@ -13,7 +13,7 @@ use super::{Measured, Metric};
 use crate::config::catalog::catalog;
 use crate::config::names::resolve;
 use crate::config::{Field, Issue, Model, Scenario, excerpt, json, link};
-use crate::units::{decimal, significant};
+use crate::units::significant;
 use against::{Fact, Stated};
 use name::{Name, Statistic};
 
@@ -221,9 +221,7 @@ impl ParsedReport {
             }
             self.issues.extend(self.stated.against(scenario));
             self.issues.extend(self.system(scenario));
-            // Rounded through its link text, to the nearest double.
-            let round = |number| link::real(&decimal(significant(number, DIGITS))).unwrap_or(number);
-            self.measured.map(round);
+            self.measured.map(|number| significant(number, DIGITS));
         }
         (Some(self.measured), self.issues)
     }

@@ -50,7 +50,7 @@ impl Commands {
             || workload.isl.each().len() > 1
             || sessions && workload.spread > 0.0
         {
-            notes += "# At the mean lengths: it cannot sample this distribution.\n";
+            notes += "# At the mean lengths: its random prompts do not sample this distribution.\n";
         }
         if workload.start != Start::AtOnce && !workload.load.is_rate() {
             notes +=

@@ -213,7 +213,7 @@ fn every_kind_of_load_has_its_client() {
             (Load::Burst(200), ["vllm bench serve", "--num-prompts 200", "--request-rate inf"]),
             (
                 Load::Sessions(8),
-                ["benchmark_serving_multi_turn.py", "--num-clients 8", "\"num_conversations\": 20"],
+                ["benchmark_serving_multi_turn.py", "--num-clients 8", "\"num_conversations\": 24"],
             ),
             (
                 Load::SessionRate(1.0),

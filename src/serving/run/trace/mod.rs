@@ -11,7 +11,7 @@ use super::lengths::means;
 use crate::config::{Field, Issue, Lengths, Load, Setup, Workload, excerpt, json};
 use crate::kernels::random::SplitMix64;
 use crate::serving::sim::Request;
-use crate::units::{Order, count};
+use crate::units::{Order, count, counted};
 use column::{Column, Columns};
 
 /// Maximum requests per trace: keeps a replay to about a second.
@@ -44,16 +44,30 @@ impl Trace {
             false => of_csv(text),
         };
         match lines.and_then(Self::of_lines) {
-            Ok((trace, notes)) => (Some(trace), notes),
+            Ok((trace, mut notes)) => {
+                notes.extend(text.contains(column::MOONCAKE_JSON).then(|| {
+                    let text = "what prompts share (`hash_ids`) is not used: enter the fraction found in the cache as \
+                        the prefix cache's";
+                    Issue::note(Field::Trace, text)
+                }));
+                (Some(trace), notes)
+            }
             Err(text) => (None, vec![Issue::error(Field::Trace, text)]),
         }
     }
 
     fn of_lines(mut lines: Vec<Line>) -> Result<(Self, Vec<Issue>), String> {
+        let all = lines.len();
+        lines.retain(|line| line.lengths.output > 0);
         if lines.is_empty() {
             return Err("the trace has no requests: expected a header and a line per request".into());
         }
         let mut notes = Vec::new();
+        if lines.len() < all {
+            let text =
+                format!("{} without output are left out", counted((all - lines.len()) as f64, "request"));
+            notes.push(Issue::note(Field::Trace, text));
+        }
         if !lines.is_sorted_by(|one, other| one.arrival <= other.arrival) {
             lines.order_by(|one, other| one.arrival.total_cmp(&other.arrival));
             notes.push(Issue::note(
@@ -109,6 +123,22 @@ impl Trace {
                 ..workload.clone()
             }
         }))
+    }
+
+    /// A note on what a trace replaces in the answer for `setup`.
+    pub fn stands_for(setup: &Setup) -> Issue {
+        let pace = match setup.workload.load.is_rate() {
+            true => "at the rate given instead of its own pace",
+            false => "in place of the load",
+        };
+        let share = match setup.copies() {
+            1 => String::new(),
+            copies => format!("; one of the {copies} replicas is simulated, with its share of them"),
+        };
+        let text = format!(
+            "the trace's requests are replayed {pace}, with its lengths{share}. Neither the link nor the commands hold it"
+        );
+        Issue::note(Field::Trace, text)
     }
 
     /// One replica's share: one of every `of` requests, drawn, since a trace may repeat itself as often.
@@ -183,11 +213,11 @@ impl Columns {
                 excerpt(&arrival)
             )
         })?;
-        let tokens = |column: Column| {
+        let tokens = |column: Column, least: f64| {
             let text = text(column)?;
             let tokens = text.parse::<f64>().ok().filter(|tokens| tokens.fract() == 0.0);
             match tokens {
-                Some(tokens) if (1.0..=1e8).contains(&tokens) => Ok(tokens as u32),
+                Some(tokens) if (least..=1e8).contains(&tokens) => Ok(tokens as u32),
                 _ => Err(format!(
                     "line {number}: `{}` is not a number of {}: expected a whole number from 1",
                     excerpt(&text),
@@ -195,7 +225,8 @@ impl Columns {
                 )),
             }
         };
-        let lengths = Request::new(tokens(Column::Prompt)?, tokens(Column::Output)?);
+        // Requests that failed have no output.
+        let lengths = Request::new(tokens(Column::Prompt, 1.0)?, tokens(Column::Output, 0.0)?);
         Ok(Line { arrival: seconds, lengths })
     }
 }
