@@ -18,8 +18,8 @@ fn around(points: &[Point], of: Banded) -> Vec<Band> {
     if bands.is_empty() { Vec::new() } else { vec![band] }
 }
 
-/// One replica over time: requests, and the KV cache.
-pub fn timeline(run: &Run) -> Chart {
+/// What is simulated, over time: requests, and the KV cache.
+pub fn timeline(setup: &Setup, run: &Run) -> Chart {
     let moments = &run.timeline;
     let line = |name: &str, tone: Tone, y: &[f64]| {
         Line::new(name, tone, moments.time.iter().copied().zip(y.iter().copied()))
@@ -35,7 +35,11 @@ pub fn timeline(run: &Run) -> Chart {
     Chart::Curves(Curves {
         x: Axis::new("Time, s", ChartUnit::Count, false),
         panels: vec![
-            panel("Requests per replica", ChartUnit::Count, requests),
+            panel(
+                if setup.copies() > 1 { "Requests per replica" } else { "Requests" },
+                ChartUnit::Count,
+                requests,
+            ),
             panel("KV cache in use", ChartUnit::Share, cache),
         ],
         mark: None,

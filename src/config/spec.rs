@@ -112,7 +112,7 @@ impl SpecSheet {
             issues.push(Issue::error(Field::MemoryGib, text));
         }
         let text = format!(
-            "nothing was measured with these figures: kernel efficiencies and 80 % bands are those of {}",
+            "nothing was measured with these figures: kernel efficiencies, and bands if there are any, follow from {}",
             gpu.name
         );
         issues.push(Issue::warning(Field::Gpu, text));

@@ -307,7 +307,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     if of_clients && *start == Start::AtOnce && requests.is_none() && slos.limits().next().is_some() {
         let text = "clients start one after another over about four response times (think time included), like \
                     independent users. Each plan's link holds this ramp; set a ramp to change it";
-        issues.push(Issue::note(Field::Ramp, text));
+        issues.push(Issue::note(load.size(), text));
     }
     let several = request.values(Field::Gpu).is_some_and(|gpus| gpus.len() > 1);
     let given = &base.overrides;

@@ -24,7 +24,9 @@ use parsed::Parsed;
 use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 55] = [
+const FILLERS: [&str; 63] = [
+    "/",
+    "@",
     "a",
     "an",
     "and",
@@ -34,9 +36,11 @@ const FILLERS: [&str; 55] = [
     "below",
     "budget",
     "by",
+    "can",
     "cheapest",
     "cost",
     "costs",
+    "could",
     "done",
     "find",
     "finished",
@@ -66,7 +70,10 @@ const FILLERS: [&str; 55] = [
     "owned",
     "price",
     "prices",
+    "run",
+    "running",
     "serve",
+    "setup",
     "than",
     "the",
     "to",
@@ -75,11 +82,12 @@ const FILLERS: [&str; 55] = [
     "up",
     "use",
     "using",
+    "way",
+    "ways",
+    "we",
     "weights",
     "with",
     "within",
-    "/",
-    "@",
 ];
 /// Where a clause ends.
 const BREAK: &str = ",";

@@ -109,9 +109,8 @@ impl KernelTime {
         }
     }
 
-    /// The time raised to `least`, with bounds as far apart as before.
-    pub fn at_least(self, least: Seconds) -> Self {
-        let time = self.time.max(least);
+    /// With another time, and bounds as far apart as before.
+    pub fn lasting(self, time: Seconds) -> Self {
         let longer = time / self.time;
         Self { time, bounds: self.bounds.map(|bounds| bounds.map(|bound| bound * longer)), ..self }
     }

@@ -3,6 +3,7 @@
 mod images;
 #[cfg(test)]
 mod tests;
+mod unedited;
 
 use crate::config::catalog::physics;
 use crate::config::kernels::{ExpertKernel, KernelName, LatentKernel};
@@ -14,6 +15,8 @@ use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
+use unedited::{Unedited, UneditedSetup};
+
 use super::replica::{decides_ahead, largest_graph, mixed_graph};
 use super::sim::Spent;
 
@@ -21,7 +24,7 @@ use super::sim::Spent;
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
     /// By the answer at this place, or by its bytes if no model covers it.
-    Learned { ideal: Ideal, place: usize },
+    Learned { ideal: Ideal, place: usize, unedited: Option<Box<Unedited>> },
     /// Already timed: collectives, which have no efficiency.
     Timed(KernelTime),
 }
@@ -74,7 +77,8 @@ impl PlannedStep {
         batch: Batch,
         rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let plan = |call| PlannedCall::new(call, setup, rows);
+        let base = UneditedSetup::of(setup);
+        let plan = |call| PlannedCall::new(call, setup, base.as_ref(), rows);
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
@@ -201,7 +205,12 @@ fn layout(setup: &Setup) -> Layout {
 }
 
 impl PlannedCall {
-    fn new(call: Call, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
+    fn new(
+        call: Call,
+        setup: &Setup,
+        base: Option<&UneditedSetup>,
+        rows: &mut Rows,
+    ) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup)?;
@@ -212,12 +221,13 @@ impl PlannedCall {
         // A figure that only the time lacks is missing now, not when the step is finished.
         unlearned(&call.op, &count, &ideal, setup)?;
         let place = rows.ask(&call.op, count.stored, setup)?;
-        Ok(Self { call, count, timing: Timing::Learned { ideal, place } })
+        let unedited = base.map(|base| base.plan(&call, rows)).transpose()?.map(Box::new);
+        Ok(Self { call, count, timing: Timing::Learned { ideal, place, unedited } })
     }
 
     /// The same call on another setup, with its engine's kernel.
     pub fn on(&self, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
-        Self::new(self.call.clone(), setup, rows)
+        Self::new(self.call.clone(), setup, UneditedSetup::of(setup).as_ref(), rows)
     }
 
     /// Timed by the model of another kind of attention: latent for compressed keys, windowed for selected blocks of
@@ -257,16 +267,16 @@ impl PlannedCall {
         // `check` refuses a cap where a figure of the power model is missing.
         let capped = setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal()?)));
         Some(match capped {
-            Some(least) => time.at_least(least),
+            Some(least) => time.clone().lasting(time.time.max(least)),
             None => time,
         })
     }
 
     /// The time, with a power cap affecting only the clock.
     fn uncapped(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<KernelTime> {
-        let (ideal, place) = match &self.timing {
+        let (ideal, place, unedited) = match &self.timing {
             Timing::Timed(timed) => return Some(timed.of_basis(efficiencies == &Efficiencies::Roofline)),
-            Timing::Learned { ideal, place } => (ideal, *place),
+            Timing::Learned { ideal, place, unedited } => (ideal, *place, unedited),
         };
         let Efficiencies::Learned(learned) = efficiencies else {
             return Some(KernelTime::roofline(&self.count, ideal));
@@ -282,9 +292,14 @@ impl PlannedCall {
             Some(answer) => {
                 // The sustained clock behind the efficiencies over the requested one. Without a sustained clock the
                 // call would have no vector, and no answer.
-                let adjusted = (setup.gpu.sustained_clock.0? / setup.sustained, call.in_service);
+                let clock_ratio = setup.gpu.sustained_clock.0? / setup.sustained;
                 let seen = call.seen && !self.unmeasured(setup);
-                Some(KernelTime::learned(&self.count, ideal, answer, adjusted, seen))
+                let time =
+                    KernelTime::learned(&self.count, ideal, answer, (clock_ratio, call.in_service), seen);
+                Some(match unedited {
+                    Some(unedited) => unedited.hold(time, learned, clock_ratio)?,
+                    None => time,
+                })
             }
             // `new` has found all figures.
             None => unlearned(&self.call.op, &self.count, ideal, setup).ok(),

@@ -88,11 +88,17 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         let (time, reached) = (first.total().print(), percent(first.efficiency));
         format!("{} takes {time} and reaches {reached} of its roofline.", first.name)
     });
-    let other: Vec<&str> =
-        kernels.iter().filter(|kernel| kernel.has_other_tiles()).map(|kernel| kernel.name).collect();
+    let mut other: Vec<&str> = Vec::new();
+    for kernel in kernels.iter().filter(|kernel| kernel.has_other_tiles()) {
+        // The layer that drafts has kernels of the same names.
+        if !other.contains(&kernel.name) {
+            other.push(kernel.name);
+        }
+    }
     if !other.is_empty() {
         let (names, tiles) = (other.join(", "), if other.len() == 1 { "its" } else { "their" });
-        words += &format!(" No parts of losses for {names}: {tiles} tiles differ from those assumed.");
+        words +=
+            &format!(" Losses are not broken down for {names}: {tiles} tiles differ from those assumed.");
     }
     let name = format!("{} by kernel", words::phase(pass.phase));
     let legend = ["Roofline", "Tile and wave quantisation", "Other losses"];

@@ -46,7 +46,11 @@ fn table(table: &Table, page: &str) -> String {
 }
 
 fn span(span: &Span, page: &str) -> String {
-    let text = plain(&span.text);
+    let is_address = span.text.starts_with("http") && span.text.contains("://");
+    let text = match is_address && !span.text.contains([' ', '<', '>']) {
+        true => format!("<{}>", span.text),
+        false => plain(&span.text),
+    };
     if span.link.starts_with("mark:") {
         return String::new();
     }
@@ -81,10 +85,14 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         let row = Row::new(vec![Span::link("a|b", "#v=1"), "<i>*".into()]);
-        let blocks = vec![Block::table("", &["Name", "x_y"], vec![row]), Block::code("Run", "", "a\n```\nb")];
+        let blocks = vec![
+            Block::table("", &["Name", "x_y"], vec![row]),
+            Block::text("https://example.org/#v=1&w=fp8_block"),
+            Block::code("Run", "", "a\n```\nb"),
+        ];
         let text = Document { blocks, ..Document::default() }.to_markdown("https://example.org/");
         let wanted = "| Name | x\\_y |\n| --- | ---: |\n| [a\\|b](https://example.org/#v=1) | \\<i\\>\\* |\n\n\
-                      Run:\n\n````\na\n```\nb\n````\n";
+                      <https://example.org/#v=1&w=fp8_block>\n\nRun:\n\n````\na\n```\nb\n````\n";
         assert_eq!(text, wanted);
     }
 }

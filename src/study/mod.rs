@@ -214,8 +214,13 @@ impl Study {
         document
     }
 
+    /// Whether it is of a configuration that has no answer.
+    pub fn is_unanswered(&self) -> bool {
+        self.cases.first().is_some_and(|own| own.outcome.is_some() && own.headline().is_none())
+    }
+
     /// The configuration on the form.
-    pub fn own(&self) -> &Case {
+    fn own(&self) -> &Case {
         &self.cases[0]
     }
 

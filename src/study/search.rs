@@ -17,6 +17,8 @@ use crate::units::Order;
 const MOST: usize = 24;
 /// Kinds of entries that may prefix a search.
 const KINDS: [&str; 2] = ["model", "gpu"];
+/// Rank of what matches only parts of words, after all that match whole ones.
+const PARTS: u8 = 3;
 /// Similarity at which words match if nothing matches literally.
 const SIMILAR: f64 = 0.88;
 
@@ -142,9 +144,14 @@ pub fn published(study: &Study, words: &str) -> Option<Entry> {
     Some(Entry { kind: "Model", name: name.to_owned(), facts, link: study.link_to(&scenario) })
 }
 
-/// Lower is better; `None` if a word is missing.
+/// Lower is better, and whole words are best: `tp` is in `TPOT` too. `None` if a word is missing.
 pub fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
-    names::rank(&entry.name, &format!("{}\n{}", entry.facts, entry.kind), words)
+    let Entry { name, facts, kind, .. } = entry;
+    let rank = names::rank(name, &format!("{facts}\n{kind}"), words)?;
+    let all = format!("{name}\n{facts}\n{kind}").to_ascii_lowercase();
+    let is_whole =
+        |word: &&str| all.split(|letter: char| !letter.is_alphanumeric()).any(|part| part == *word);
+    Some(rank + if words.iter().all(is_whole) { 0 } else { PARTS })
 }
 
 pub fn similar(entry: &Entry, words: &[&str]) -> bool {

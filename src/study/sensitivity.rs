@@ -48,7 +48,7 @@ fn changed(input: &Input, scenario: &Scenario, factor: f64) -> Option<f64> {
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
-    if own.outcome.is_some() && own.headline().is_none() {
+    if study.is_unanswered() {
         return super::refused(own.issues());
     }
     let mut rows: Vec<(f64, &Input, &Case)> = Vec::new();
@@ -64,7 +64,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::text(
         "Each row changes one figure of the GPU and simulates the same load again; percentages are relative to this \
          configuration, largest effect first. Peaks that are not set follow SMs and clock. The models of this GPU's \
-         kernels give their efficiency at the new figures: a real chip with such figures would differ.",
+         kernels give their efficiency at the new figures, but more of a figure never slows a kernel down. A real chip with such \
+         figures would differ.",
     )];
     let prefill = &study.link.scenario.prefill;
     if prefill.workers > 0 && prefill.gpu.is_some() {

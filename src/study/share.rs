@@ -6,7 +6,7 @@ use crate::study::words;
 
 /// Embeddable views, and their height in CSS pixels before they report their own, as in docs/embedding.md.
 const EMBEDDED: [(&str, &str, u32); 3] =
-    [("card", "Headline numbers", 440), ("roofline", "Roofline", 720), ("curve", "Latency by load", 471)];
+    [("card", "Headline numbers", 440), ("roofline", "Roofline", 740), ("curve", "Latency by load", 590)];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let fragment = study.link_to(&study.own().scenario);

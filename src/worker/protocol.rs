@@ -167,7 +167,7 @@ pub struct Reading {
     pub value: f64,
     pub number: String,
     pub unit: String,
-    /// What it is of, with several replicas: "in all" or "per replica".
+    /// What it is of, with several replicas: "in all", or per which part.
     pub of: String,
     /// Its percentiles, or goodput; empty if there is nothing to add.
     pub spread: String,

@@ -52,7 +52,7 @@ pageTest("the guide lists all views, and how high they are", { pages: (site) => 
     const frame = [...document.querySelectorAll("iframe")].find(({ contentWindow }) => contentWindow === source);
     if (data.type === "height") heights[frame.name] = data.height;
   });
-</script>${rows.filter(([, height]) => height).map(([view]) => `<iframe name="${view}" id="${view}" style="width: 720px; border: 0" src="${site}embed.html?view=${view}#v=1&amp;m=qwen3-32b&amp;g=h200-sxm&amp;tp=2&amp;c=32"></iframe>`).join("")}` }) }, async ({ page, host, t }) => {
+</script>${rows.filter(([, height]) => height).map(([view]) => `<iframe name="${view}" id="${view}" style="width: 720px; border: 0" src="${site}embed.html?view=${view}#v=1&amp;m=qwen3-32b&amp;g=h200-sxm&amp;tp=2&amp;c=32&amp;st=1000&amp;sp=50"></iframe>`).join("")}` }) }, async ({ page, host, t }) => {
   assert.deepEqual(rows.map(([view]) => view), Object.keys(VIEWS));
   await page.goto(host);
   for (const [view, height] of rows.filter(([, height]) => height)) {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::{LINK, report, run, said, text};
 
 /// Rows by the names of their columns.
-fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+pub fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
-fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
+pub fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column}: {row:?}"))
 }
 

@@ -6,6 +6,7 @@ mod files;
 mod formats;
 mod limits;
 mod lines;
+mod physics;
 
 use std::io::{Read, Write};
 use std::path::Path;

@@ -144,7 +144,7 @@ fn chart(drawing: Drawing, answered: &Answered) -> Option<Chart> {
     let (setup, answer) = (answered.setup.as_ref()?, &answered.prediction);
     match drawing {
         Drawing::Roofline => Roofline::new(setup, &answer.report.as_ref()?.passes).map(Chart::Roofline),
-        Drawing::Timeline => answer.report.as_ref()?.run.as_ref().map(runs::timeline),
+        Drawing::Timeline => answer.report.as_ref()?.run.as_ref().map(|run| runs::timeline(setup, run)),
         Drawing::Loads => Some(runs::loads(setup, &answer.sweep.as_ref()?.points)),
     }
 }
@@ -262,10 +262,9 @@ fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Resul
     while study.step(|rows| ask(models, rows).map_err(|failure| failure.text))? {}
     let document = study.document();
     print(&document.to_markdown(&cli.page))?;
-    let own = study.own();
     match document.blocks.is_empty() {
         true => Err("the study is empty".into()),
-        false if own.outcome.is_some() && own.headline().is_none() => Err(Stop::Input),
+        false if study.is_unanswered() => Err(Stop::Input),
         false => Ok(()),
     }
 }

@@ -50,8 +50,8 @@ impl Answered {
         if !rows.is_empty() {
             lines = in_columns(["figure", "predicted", "80 % of measurements"], rows);
             lines.extend(self.of_cost());
-            let copies = self.setup.as_ref().map_or(1, Setup::copies);
-            lines.extend((copies > 1).then(|| "Running and waiting are per replica.".to_owned()));
+            let replicas = self.setup.as_ref().map_or(1, |setup| setup.replicas);
+            lines.extend((replicas > 1).then(|| "Running and waiting are per replica.".to_owned()));
         }
         let mut parts = vec![headed, lines.join("\n"), self.prediction.link.clone()];
         parts.retain(|part| !part.is_empty());

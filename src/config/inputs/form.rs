@@ -103,6 +103,12 @@ impl Form {
         self.issues.iter().any(|issue| issue.is_error() && is_unread(issue.field))
     }
 
+    /// Whether the box of `field` holds text that is not a number.
+    pub fn is_unread(&self, field: Field) -> bool {
+        self.draft(field).is_some()
+            && self.issues.iter().any(|issue| issue.is_error() && issue.field == field)
+    }
+
     /// The text in the box of `input`.
     pub fn text(&self, input: &Input) -> String {
         let draft = self.draft(input.field).map(str::to_owned);

@@ -113,7 +113,7 @@ impl Input {
     pub fn typed(&self, text: &str) -> Result<Option<f64>, Issue> {
         let Some(number) = &self.number else { return Ok(None) };
         let text = text.trim_end();
-        let (amount, times) = without_unit(text, number.unit);
+        let (amount, times) = without_unit(text, number);
         let digits = ungrouped(amount);
         if digits.is_empty() && number.catalog.is_some() {
             return Ok(None);
@@ -232,8 +232,10 @@ impl<T: Slot + Default> Slot for Option<T> {
 }
 
 /// The number in `text` without its unit, and how many times `unit` that is: `1 s` is 1,000 ms.
-fn without_unit<'a>(text: &'a str, unit: &str) -> (&'a str, f64) {
+fn without_unit<'a>(text: &'a str, number: &Number) -> (&'a str, f64) {
+    let unit = number.unit;
     let of = match unit {
+        _ if !number.whole && number.range.max <= 1.0 => [("%", 0.01), (unit, 1.0)],
         "ms" => [("ms", 1.0), ("s", 1e3)],
         "s" => [("ms", 1e-3), ("s", 1.0)],
         _ if unit.ends_with("/s") => [(unit, 1.0), ("/s", 1.0)],

@@ -83,8 +83,14 @@ fn by_all(each: f64, parsed: &mut Parsed) -> Option<Field> {
 fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
         let (number, unit) = after_name(word, words)?;
-        return set(number, unit, parsed);
+        return some(number, parsed).and_then(|number| set(number, unit, parsed));
     };
+    // A prefix cache may be off, and limits have a range of their own.
+    let may_be_none =
+        |next: &str| matches!(AmountUnit::of(next), Some(AmountUnit::Percent | AmountUnit::Time(_)));
+    if !words.peek().is_some_and(may_be_none) {
+        some(number, parsed)?;
+    }
     if words.next_if(&["x", "×"]) {
         return owned(number, words, parsed);
     }
@@ -130,6 +136,14 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         _ => {}
     }
     set(number, unit, parsed)
+}
+
+/// A number above 0; any other is refused.
+fn some(number: f64, parsed: &mut Parsed) -> Option<f64> {
+    if number == 0.0 {
+        parsed.refused.push("no number here may be 0".into());
+    }
+    (number != 0.0).then_some(number)
 }
 
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.

@@ -71,6 +71,16 @@ fn unknown_words_are_reported() {
     assert!(issues[0].text.contains("`cheap`, `quiet`, `nice please`"), "{issues:?}");
     assert_eq!(issues[0].field, Field::Vary);
     refused("hello");
+    let (_, issues) = parsed("cheapest way to run Qwen3-32B for 200 people, can we use H100 or MI300X?");
+    assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
+}
+
+#[test]
+fn nothing_is_zero() {
+    for text in ["qwen3-8b, 0 users", "0 GPUs, 5 rps", "5 rps, $0/h", "0 requests/s", "5 rps, 0 in"] {
+        assert!(refused(text).contains("may be 0"), "{text}: {}", refused(text));
+    }
+    assert_eq!(parsed("5 rps, 0 % cached").0, "v=1&r=5&f=all");
 }
 
 #[test]

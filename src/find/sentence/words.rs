@@ -7,7 +7,7 @@ use crate::config::link::{pointed, real, ungrouped};
 use crate::config::{Field, Issue, excerpt};
 
 pub const SEPARATORS: [char; 8] = [',', ';', '\n', '\t', ':', '<', '≤', '='];
-const CLIENTS: [&str; 5] = ["client", "clients", "user", "users", "concurrent"];
+const CLIENTS: [&str; 6] = ["client", "clients", "user", "users", "people", "concurrent"];
 const SESSIONS: [&str; 2] = ["session", "sessions"];
 const GPUS: [&str; 2] = ["gpu", "gpus"];
 const REQUESTS: [&str; 9] =

@@ -144,7 +144,10 @@ fn extras(field: Field) -> AnyView {
         }
         .into_any(),
         Field::Gpu => {
-            view! { <Facts of=|scenario| catalog().gpu(&scenario.gpu).map(facts::of_gpu) /> }.into_any()
+            let of = |scenario: &Scenario| {
+                catalog().gpu(&scenario.gpu).map(|gpu| facts::of_gpu(&scenario.spec.apply(gpu)))
+            };
+            view! { <Facts of=of /> }.into_any()
         }
         Field::Gpus => view! { <p class="sum" data-testid="gpu-count">{sum(gpu_count)}</p> }.into_any(),
         Field::Isl => view! { <p class="sum">{sum(mixed)}</p> }.into_any(),

@@ -265,7 +265,9 @@ impl State {
     /// All issues, the form's first.
     pub fn issues(self) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.form.with(|form| form.issues().to_vec());
-        self.findings.with(|findings| issues.extend_from_slice(findings));
+        // What is said of the last number of a box does not apply to the text that stands there now.
+        let read = |issue: &&Issue| self.form.with(|form| !form.is_unread(issue.field));
+        self.findings.with(|findings| issues.extend(findings.iter().filter(read).cloned()));
         if let WorkerStatus::Ready { release } = self.worker.get() {
             issues.extend(self.form.with(|form| form.then_and_now(&release)));
         }

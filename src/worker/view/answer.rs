@@ -106,10 +106,11 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         Some(rate("running", headline.running, "")),
         Some(rate("waiting", headline.waiting, "")),
     ];
-    let several = setup.copies() > 1;
+    let several = setup.replicas > 1;
     let of = |id: &str| match id {
         _ if !several => "",
         "throughput" | "total" | "request-rate" => "in all",
+        "running" | "waiting" if setup.prefill.is_some() => "per decode replica",
         "running" | "waiting" => "per replica",
         _ => "",
     };

@@ -41,9 +41,13 @@ fn run(setup: &Setup, run: &Run, traced: bool) -> Document {
         Block::table("Latencies of the run", &head, rows).called("latencies"),
         Block::facts(facts(setup, run)).called("simulation-facts"),
         Block::figure(
-            if setup.copies() > 1 { "One replica over time" } else { "The replica over time" },
+            match (setup.copies(), &setup.prefill) {
+                (_, Some(_)) => "Both pools over time",
+                (1, None) => "The replica over time",
+                _ => "One replica over time",
+            },
             HEIGHT,
-            runs::timeline(run),
+            runs::timeline(setup, run),
             timeline_words(run),
         )
         .called("timeline"),
@@ -166,7 +170,11 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
         Fact::new(
             "in flight",
             count(round(metrics.in_flight)) + if setup.copies() > 1 { " per replica" } else { "" },
-            "Requests in the system, on average, per replica",
+            if setup.copies() > 1 {
+                "Requests in a replica, on average"
+            } else {
+                "Requests in the system, on average"
+            },
         ),
     ];
     if let Some(goodput) = run.steady_goodput() {

@@ -1,0 +1,54 @@
+//! What holds of the learned answer whatever the models say.
+
+use std::collections::BTreeMap;
+
+use super::formats::{number, rows};
+use super::run_with;
+
+fn answers(links: &[String]) -> Vec<BTreeMap<String, String>> {
+    let (code, output) = run_with(&["--jsonl", "--format", "csv"], &links.join("\n"));
+    assert_eq!(code, 0, "{}", String::from_utf8_lossy(&output.stderr));
+    rows(&String::from_utf8(output.stdout).unwrap())
+}
+
+/// Beyond the chips that the models were trained on, too.
+#[test]
+fn a_gpu_with_more_of_a_figure_is_no_slower() {
+    for base in ["m=llama-3.1-8b&c=1", "m=llama-3.1-8b&g=l40s&c=16&isl=4000", "m=qwen3-30b-a3b&g=b200&c=64"] {
+        let edits = ["", "&hck=2600", "&hck=5000", "&hsm=400", "&hl2=400", "&hck=900", "&hl2=10"];
+        let links = edits.map(|edit| format!("v=1&{base}&osl=64{edit}"));
+        let answers = answers(&links);
+        let times = |answer| [number(answer, "ttft_mean_ms"), number(answer, "tpot_mean_ms")];
+        let own = times(&answers[0]);
+        for (edit, answer) in edits.iter().zip(&answers).skip(1) {
+            let is_slower = ["&hck=900", "&hl2=10"].contains(edit);
+            for (time, own) in times(answer).into_iter().zip(own) {
+                let held = if is_slower { time >= own * 0.999 } else { time <= own * 1.001 };
+                assert!(held, "{base}{edit}: {time} for {own}");
+            }
+        }
+    }
+}
+
+/// Little's law: requests in flight are their rate times their stay.
+#[test]
+fn no_more_are_in_flight_than_the_client_allows() {
+    for (replicas, most) in [(1, 10), (3, 10), (9, 10), (16, 17), (8, 64)] {
+        let links = [format!("v=1&n={replicas}&osl=64&r=400&mc={most}")];
+        let answer = &answers(&links)[0];
+        let in_flight = number(answer, "requests_per_s") * number(answer, "e2e_mean_ms") * 1e-3;
+        assert!(in_flight <= 1.02 * f64::from(most), "{replicas} replicas, {most}: {in_flight}");
+    }
+}
+
+#[test]
+fn short_runs_have_the_lengths_asked_for() {
+    let links =
+        ["sh=sharegpt&isl=220&osl=197&c=9", "ls=1.5&isl=1000&osl=300&c=2", "rr=0.95&isl=1000&osl=300&c=8"];
+    for (answer, wanted) in
+        answers(&links.map(|link| format!("v=1&{link}"))).iter().zip([417.0, 1300.0, 1300.0])
+    {
+        let tokens = number(answer, "total_per_s") / number(answer, "requests_per_s");
+        assert!((tokens / wanted - 1.0).abs() < 0.01, "{tokens} tokens a request, not {wanted}");
+    }
+}
