@@ -57,18 +57,26 @@ const PLACE: &str = "paste a benchmark's result under Your measured runs";
 const COMMAND: &str = "a benchmark's command";
 
 /// Words that start a benchmark, in the order of its command.
-pub(super) const BENCHMARKS: [&[&str]; 11] = [
+pub(super) const BENCHMARKS: [&[&str]; 19] = [
     &["vllm", "bench"],
     &["benchmark_serving.py"],
+    &["tensorrt_llm.serve.scripts.benchmark_serving"],
+    &["benchmark_serving_multi_turn.py"],
     &["benchmark_latency.py"],
     &["benchmark_throughput.py"],
     &["sglang.bench_serving"],
+    &["sglang.bench_offline_throughput"],
+    &["sglang.bench_one_batch"],
     &["sglang.bench_one_batch_server"],
     &["trtllm-bench"],
     &["genai-perf"],
     &["aiperf"],
     &["guidellm"],
     &["inference-perf"],
+    &["genai-bench"],
+    &["token_benchmark_ray.py"],
+    &["evalscope", "perf"],
+    &["llmperf"],
 ];
 
 /// What kind of text measures a server rather than describing a model: a benchmark's command or its output.

@@ -3,7 +3,7 @@
 use super::benchmark::Client;
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
-use super::settings::{HEAVY, IDLE};
+use super::settings::HEAVY;
 use super::{DataParallel, EngineLaunch, HostCacheUnit, Setting, launches, setting};
 use crate::config::names::settle;
 use crate::config::{
@@ -13,12 +13,6 @@ use crate::units::{GIB, count};
 
 /// How many unrecognised arguments a warning lists.
 const NAMED: usize = 20;
-
-/// TensorRT-LLM's file of options.
-pub(super) const OPTIONS_FILE: &str = "extra_llm_api_options";
-
-/// SGLang's number of branches of a tree of drafts.
-const TREE: &str = "speculative_eagle_topk";
 
 /// Values read in addition to the scenario's fields.
 #[derive(Default)]
@@ -84,6 +78,12 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     let published = named.as_deref().filter(|_| own.is_none()).unwrap_or_default();
     match &named {
         _ if own.is_some() => scenario.model = own.cloned().unwrap_or(scenario.model),
+        // TensorRT-LLM's subcommand, which starts its workers from a file.
+        Some(name) if name == "disaggregated" => rest.issues.push(Issue::error(
+            Field::Model,
+            "the file that describes prefill and decode workers is not read: give the command of a decode worker, and enter \
+             the prefill workers",
+        )),
         Some(name) => scenario.model = ModelChoice::Catalog(name.clone()),
         None => rest
             .issues
@@ -96,7 +96,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     rest.unknown.extend(others.map(str::to_owned));
     rest.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
-    let file = flags_given.iter().find(|flag| flag.name == OPTIONS_FILE);
+    let file = flags_given.iter().find(|flag| setting(&flag.name) == Some(Setting::OptionsFile));
     file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));
     if !rest.issues.iter().any(Issue::is_error) {
         rest.issues.extend(settle(&mut scenario));
@@ -123,28 +123,19 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
 
 impl OtherSettings {
     fn set(&mut self, scenario: &mut Scenario, flag: &Flag) {
-        // The remaining flags are neutral only at the value that serving uses.
-        let other = match flag.name.as_str() {
-            "dtype" => {
-                flag.value.as_deref().is_some_and(|value| value.starts_with("float32") || value == "float")
-            }
-            "enable_chunked_prefill" => {
-                launches().of(&scenario.engine).is_none_or(|of| flag.on() != of.chunked_prefill)
-            }
-            _ => false,
-        };
-        let idle = IDLE.contains(&flag.name.as_str());
-        let Some(setting) = setting(&flag.name).filter(|_| !other) else {
-            if other || !idle && flag.name != OPTIONS_FILE {
-                self.unknown(flag);
-            }
-            return;
-        };
+        let Some(setting) = setting(&flag.name) else { return self.unknown(flag) };
+        let value = flag.value.as_deref();
         match setting {
-            Setting::Model | Setting::Idle => {}
+            Setting::Model | Setting::PrefixCache | Setting::OptionsFile | Setting::Idle => {}
+            // These three are neutral only at the value that serving uses.
+            Setting::Dtype
+                if !value.is_some_and(|value| value.starts_with("float32") || value == "float") => {}
+            Setting::Backend if value.is_none_or(|value| value == "pytorch") => {}
+            Setting::ChunkedPrefill if self.is_chunked(scenario, flag) => {}
+            Setting::Dtype | Setting::Backend | Setting::ChunkedPrefill => self.unknown(flag),
             // Only chains of drafts are modelled, no trees.
-            Setting::DraftedHow if flag.name == TREE && flag.number() > Some(1.0) => self.unknown(flag),
-            Setting::DraftedHow => self.drafted_how = Some(shown(&flag.name)),
+            Setting::DraftTree if flag.number() > Some(1.0) => self.unknown(flag),
+            Setting::DraftedHow | Setting::DraftTree => self.drafted_how = Some(shown(&flag.name)),
             Setting::Quantization => self.quantization = Some(flag.clone()),
             Setting::Tp => scenario.parallel.tp = self.whole(Field::Tp, flag).unwrap_or(scenario.parallel.tp),
             Setting::Pp => scenario.parallel.pp = self.whole(Field::Pp, flag).unwrap_or(scenario.parallel.pp),
@@ -189,6 +180,12 @@ impl OtherSettings {
         }
     }
 
+    /// Whether a flag leaves prompts in chunks, or whole, as the engine does by default.
+    fn is_chunked(&self, scenario: &Scenario, flag: &Flag) -> bool {
+        let is_chunked = flag.on() != flag.name.starts_with("no_");
+        launches().of(&scenario.engine).is_some_and(|of| is_chunked == of.chunked_prefill)
+    }
+
     /// A warning if the server refuses the load's requests.
     fn too_long(&self, scenario: &Scenario) -> Option<Issue> {
         let tokens = scenario.workload.longest_sequence(u32::MAX);
@@ -208,7 +205,7 @@ impl OtherSettings {
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
             ("decoding_type" | "speculative_model", _) => {}
             ("max_draft_len", Some(_)) => self.drafted = self.whole(Field::Drafted, option),
-            ("enable_block_reuse", _) | (_, None) => {}
+            (_, None) => {}
             ("cuda_graph_config", Some("null" | "~")) => scenario.overrides.largest_graph = Some(0),
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
                 self.host = option.number().map(|bytes| bytes / GIB);

@@ -2,7 +2,7 @@
 
 use super::apply::OtherSettings;
 use super::flags::{Flag, of_words};
-use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, mean_of};
+use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, Slos, mean_of};
 use crate::units::percent;
 
 /// A benchmark whose load is read.
@@ -21,7 +21,7 @@ pub enum Client {
 /// Number of requests in a benchmark that does not state one.
 const PROMPTS: u32 = 1000;
 /// Flags of a benchmark that change no load.
-const IDLE: [&str; 17] = [
+const IDLE: [&str; 19] = [
     "backend",
     "endpoint",
     "dataset_path",
@@ -36,6 +36,8 @@ const IDLE: [&str; 17] = [
     "metric_percentiles",
     "ignore_eos",
     "save_result",
+    "result_filename",
+    "trust_remote_code",
     "result_dir",
     "output_file",
     "warmup_requests",
@@ -83,6 +85,7 @@ struct Sent<'a> {
     rate: Option<f64>,
     burstiness: Option<f64>,
     prompts: Option<u32>,
+    slos: Option<Slos>,
     /// Whether it is a loop over several loads.
     sweeps_loads: bool,
 }
@@ -98,6 +101,7 @@ impl OtherSettings {
         self.unknown.extend(others.into_iter().map(str::to_owned));
         self.lengths(scenario, client, &sent, lengths);
         let workload = &mut scenario.workload;
+        workload.slos = sent.slos.unwrap_or(workload.slos);
         let Sent { rate, clients, prompts, .. } = sent;
         // Clients alone are the load.
         workload.max_in_flight = clients.filter(|_| rate.is_some());
@@ -140,6 +144,9 @@ impl OtherSettings {
             "burstiness" if flag.number().is_some() => sent.burstiness = flag.number(),
             "request_rate" if flag.number().is_some() => {
                 sent.rate = flag.number().filter(|rate| rate.is_finite())
+            }
+            "goodput" if flag.value.as_deref().and_then(goodput).is_some() => {
+                sent.slos = flag.value.as_deref().and_then(goodput);
             }
             "dataset_name" => sent.data_set = flag.value.as_deref().unwrap_or_default(),
             idle if IDLE.contains(&idle) => {}
@@ -184,5 +191,62 @@ impl OtherSettings {
             let share = f64::from(sent.prefix) / f64::from(all);
             (workload.cached_share, workload.isl) = (share, Lengths::Fixed(all));
         }
+    }
+}
+
+/// The limits of `--goodput ttft:500 tpot:30`, in milliseconds.
+fn goodput(text: &str) -> Option<Slos> {
+    let mut slos = Slos::default();
+    for pair in text.split_whitespace() {
+        let (metric, limit) = pair.split_once(':')?;
+        let limit = limit.parse().ok().filter(|limit: &f64| limit.is_finite());
+        match metric {
+            "ttft" => slos.ttft_ms = Some(limit?),
+            "tpot" => slos.tpot_ms = Some(limit?),
+            "e2el" => slos.e2e_ms = Some(limit?),
+            _ => return None,
+        }
+    }
+    Some(slos)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Issue, command, link};
+
+    fn read(text: &str) -> (String, Vec<String>) {
+        let (scenario, issues) = command::read(text, &Default::default()).expect("a command");
+        let texts = issues.into_iter().filter(|issue| issue.severity != crate::config::Severity::Note);
+        (
+            scenario.map(|scenario| link::encode(&scenario)).unwrap_or_default(),
+            texts.map(|issue: Issue| issue.text).collect(),
+        )
+    }
+
+    #[test]
+    fn limits_of_goodput_are_read() {
+        let bench = "vllm bench serve --model Qwen/Qwen3-8B --max-concurrency 8 --goodput";
+        let of = |limits: &str| read(&format!("vllm serve Qwen/Qwen3-8B\n{bench} {limits}"));
+        let (link, issues) = of("ttft:500 tpot:30 e2el:9000");
+        assert!(link.contains("&st=500&sp=30&se=9000") && issues.is_empty(), "{link} {issues:?}");
+        assert!(of("itl:3").1[0].contains("--goodput itl:3"));
+    }
+
+    #[test]
+    fn benchmarks_that_are_not_read_are_listed() {
+        for bench in [
+            "python benchmark_serving_multi_turn.py --num-clients 8",
+            "python -m sglang.bench_offline_throughput --num-prompts 10",
+            "genai-bench benchmark --num-concurrency 8",
+            "evalscope perf --parallel 4",
+        ] {
+            let (_, issues) = read(&format!("vllm serve Qwen/Qwen3-8B\n{bench}"));
+            assert!(issues.concat().contains(bench.split(' ').next_back().unwrap()), "{bench}: {issues:?}");
+        }
+        let (link, issues) = read(
+            "trtllm-serve Qwen/Qwen3-8B\npython -m tensorrt_llm.serve.scripts.benchmark_serving --dataset-name random \
+             --random-input-len 300 --random-output-len 50 --max-concurrency 256",
+        );
+        assert!(link.contains("isl=300&osl=50&c=256") && issues.is_empty(), "{link} {issues:?}");
     }
 }

@@ -89,7 +89,9 @@ fn client(program: &[&str], words: &[String], at: usize) -> Option<(Client, usiz
     match (program, words.get(at).map(String::as_str)) {
         (["vllm", "bench"], Some("serve")) => Some((Client::Vllm, at + 1)),
         (["vllm", "bench"], Some("throughput")) => Some((Client::VllmOffline, at + 1)),
-        (["benchmark_serving.py"], _) => Some((Client::Script, at)),
+        (["benchmark_serving.py"] | ["tensorrt_llm.serve.scripts.benchmark_serving"], _) => {
+            Some((Client::Script, at))
+        }
         (["benchmark_throughput.py"], _) => Some((Client::VllmOffline, at)),
         (["sglang.bench_serving"], _) => Some((Client::Sglang, at)),
         _ => None,

@@ -63,7 +63,7 @@ fn of_line(line: &str) -> Vec<Flag> {
 }
 
 /// Flags of several words.
-const LISTS: [&str; 3] = ["cudagraph_capture_sizes", "cuda_graph_bs", "lora_modules"];
+const LISTS: [&str; 4] = ["cudagraph_capture_sizes", "cuda_graph_bs", "lora_modules", "goodput"];
 
 /// The settings of a command's words, and the words that belong to none.
 pub fn of_words<'a>(words: &[&'a str]) -> (Vec<Flag>, Vec<&'a str>) {

@@ -46,7 +46,18 @@ pub enum Setting {
     Verified,
     /// How tokens are drafted; only their number matters.
     DraftedHow,
-    /// Affects no time.
+    /// SGLang's number of branches of a tree of drafts.
+    DraftTree,
+    /// On or off.
+    PrefixCache,
+    ChunkedPrefill,
+    /// The format that computes.
+    Dtype,
+    /// TensorRT-LLM's runtime.
+    Backend,
+    /// A file of options.
+    OptionsFile,
+    /// Affects neither time nor memory.
     Idle,
 }
 
@@ -59,7 +70,10 @@ const NAMES: &[(Setting, &[&str])] = &[
     (Setting::DpAttention, &["enable_dp_attention"]),
     (Setting::Ep, &["ep", "ep_size", "expert_parallel_size", "moe_expert_parallel_size"]),
     // SGLang's backends for exchanging tokens between experts imply it.
-    (Setting::EpOverAll, &["enable_expert_parallel", "moe_a2a_backend", "enable_deepep_moe"]),
+    (
+        Setting::EpOverAll,
+        &["enable_expert_parallel", "moe_a2a_backend", "enable_deepep_moe", "enable_ep_moe"],
+    ),
     (Setting::TokenBudget, &["max_num_batched_tokens", "chunked_prefill_size", "max_num_tokens"]),
     (Setting::MaxSeqs, &["max_num_seqs", "max_running_requests", "max_batch_size"]),
     (
@@ -102,10 +116,18 @@ const NAMES: &[(Setting, &[&str])] = &[
             "speculative_config.model",
             "speculative_algorithm",
             "speculative_algo",
-            "speculative_eagle_topk",
         ],
     ),
     (Setting::Verified, &["speculative_num_draft_tokens"]),
+    (Setting::DraftTree, &["speculative_eagle_topk"]),
+    (
+        Setting::PrefixCache,
+        &["enable_prefix_caching", "no_enable_prefix_caching", "disable_radix_cache", "enable_block_reuse"],
+    ),
+    (Setting::ChunkedPrefill, &["enable_chunked_prefill", "no_enable_chunked_prefill"]),
+    (Setting::Dtype, &["dtype"]),
+    (Setting::Backend, &["backend"]),
+    (Setting::OptionsFile, &["extra_llm_api_options", "config"]),
     (
         Setting::Idle,
         &[
@@ -115,10 +137,37 @@ const NAMES: &[(Setting, &[&str])] = &[
             "trust_remote_code",
             "reasoning_parser",
             "tool_call_parser",
-            "dtype",
             "max_seq_len_to_capture",
             "log_level",
             "seed",
+            "tokenizer",
+            "tokenizer_path",
+            "tokenizer_mode",
+            "revision",
+            "download_dir",
+            "load_format",
+            "api_key",
+            "chat_template",
+            "enable_auto_tool_choice",
+            "generation_config",
+            "disable_log_requests",
+            "disable_log_stats",
+            "no_enable_log_requests",
+            "enable_metrics",
+            "uvicorn_log_level",
+            "max_log_len",
+            "allowed_origins",
+            "random_seed",
+            "watchdog_timeout",
+            "show_time_cost",
+            "kv_offloading_backend",
+            "nnodes",
+            "node_rank",
+            "dist_init_addr",
+            "distributed_executor_backend",
+            "print_iter_log",
+            // As is counted.
+            "cuda_graph_config.enable_padding",
         ],
     ),
 ];
@@ -128,64 +177,78 @@ pub fn setting(name: &str) -> Option<Setting> {
     NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(setting, _)| *setting)
 }
 
-/// Flags that affect neither time nor memory, besides those of [`Setting::Idle`].
-pub(super) const IDLE: [&str; 32] = [
-    "tokenizer",
-    "tokenizer_path",
-    "tokenizer_mode",
-    "revision",
-    "download_dir",
-    "load_format",
-    "api_key",
-    "chat_template",
-    "enable_auto_tool_choice",
-    "generation_config",
-    "disable_log_requests",
-    "disable_log_stats",
-    "no_enable_log_requests",
-    "enable_metrics",
-    "uvicorn_log_level",
-    "max_log_len",
-    "allowed_origins",
-    "random_seed",
-    "watchdog_timeout",
-    "show_time_cost",
-    "enable_chunked_prefill",
-    "enable_prefix_caching",
-    "no_enable_prefix_caching",
-    "disable_radix_cache",
-    "kv_offloading_backend",
-    "nnodes",
-    "node_rank",
-    "dist_init_addr",
-    "distributed_executor_backend",
+/// Flags that change times or memory considerably where their value is not read, or none of it is counted.
+pub(super) const HEAVY: [&str; 33] = [
+    "api_server_count",
+    "attn_cp_size",
     "backend",
-    "print_iter_log",
-    // As is counted.
-    "cuda_graph_config.enable_padding",
+    "cc",
+    "chunked_prefill_size",
+    "compilation_config",
+    "config",
+    "cpu_offload_gb",
+    "cudagraph_mode",
+    "dcp",
+    "decode_context_parallel_size",
+    "disable_piecewise_cuda_graph",
+    "disaggregation_mode",
+    "dtype",
+    "enable_chunked_prefill",
+    "enable_dbo",
+    "enable_lora",
+    "enable_mixed_chunk",
+    "extra_llm_api_options",
+    "kv_cache_dtype",
+    "kv_cache_memory_bytes",
+    "kv_transfer_config",
+    "lora_modules",
+    "max_beam_width",
+    "max_loras",
+    "max_prefill_tokens",
+    "max_total_tokens",
+    "no_enable_chunked_prefill",
+    "num_gpu_blocks_override",
+    "prefill_context_parallel_size",
+    "q",
+    "quantization",
+    "speculative_eagle_topk",
 ];
 
-/// Flags that change times or memory considerably, although none of it is counted.
-pub(super) const HEAVY: [&str; 21] = [
-    "extra_llm_api_options",
-    "speculative_eagle_topk",
-    "cpu_offload_gb",
-    "num_gpu_blocks_override",
-    "enable_chunked_prefill",
-    "no_enable_chunked_prefill",
-    "dtype",
-    "quantization",
-    "q",
-    "enable_lora",
-    "max_loras",
-    "lora_modules",
-    "api_server_count",
-    "chunked_prefill_size",
-    "max_total_tokens",
-    "enable_mixed_chunk",
-    "compilation_config",
-    "cc",
-    "cudagraph_mode",
-    "disable_piecewise_cuda_graph",
-    "kv_cache_memory_bytes",
-];
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::command;
+
+    #[test]
+    fn a_name_sets_one_thing() {
+        let mut names: Vec<&str> = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        assert!(!HEAVY.iter().any(|name| setting(name) == Some(Setting::Idle)));
+    }
+
+    #[test]
+    fn what_changes_results_is_said_so() {
+        for (launch, flag) in [
+            ("vllm serve", "--decode-context-parallel-size 2"),
+            ("vllm serve", "--kv-cache-dtype nvfp4"),
+            ("vllm serve", "--kv-transfer-config {}"),
+            ("vllm serve", "--no-enable-chunked-prefill"),
+            ("python -m sglang.launch_server --model", "--disaggregation-mode prefill"),
+            ("trtllm-serve", "--backend tensorrt"),
+            ("trtllm-serve", "--config x.yml"),
+        ] {
+            let text = format!("{launch} Qwen/Qwen3-8B {flag}");
+            let (_, issues) = command::read(&text, &Default::default()).expect("a command");
+            let said = |text: &str| text.starts_with(command::CHANGES_RESULTS) && text.contains(flag);
+            assert!(issues.iter().any(|issue| said(&issue.text)), "{text}: {issues:?}");
+        }
+        for idle in [
+            "trtllm-serve Qwen/Qwen3-8B --backend pytorch",
+            "vllm serve Qwen/Qwen3-8B --enable-chunked-prefill",
+        ] {
+            let (_, issues) = command::read(idle, &Default::default()).expect("a command");
+            assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
+        }
+    }
+}

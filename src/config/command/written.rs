@@ -1,6 +1,5 @@
 //! What a text sets outside the engine's command: environment variables, and settings in a file that it writes.
 
-use super::apply::OPTIONS_FILE;
 use super::launches::launches;
 use super::yaml::uncommented;
 
@@ -24,17 +23,23 @@ pub fn environment(text: &str, engine: &str) -> Vec<String> {
     set
 }
 
-/// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file.
+/// Flags of a file of options.
+const GIVEN: [&str; 3] = ["extra_llm_api_options", "extra-llm-api-options", "--config"];
+
+/// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file. JSON is a
+/// benchmark's.
 pub fn written(text: &str) -> Vec<String> {
-    let (mut all, mut end) = (Vec::new(), None);
-    for line in text.lines().filter(|_| text.contains(OPTIONS_FILE)) {
+    let (mut all, mut end, mut is_json) = (Vec::new(), None, false);
+    for line in text.lines().filter(|_| GIVEN.iter().any(|flag| text.contains(flag))) {
         match end {
             Some(mark) if line.trim() == mark => end = None,
+            Some(_) if is_json => {}
             Some(_) => all.push(line),
             None => {
                 let word = line.split_once("<<").and_then(|(_, rest)| rest.split_whitespace().next());
                 let mark = word.map(|word| word.trim_matches(['-', '\'', '"']));
                 end = mark.filter(|mark| mark.starts_with(char::is_alphabetic));
+                is_json = line.contains(".json");
             }
         }
     }

@@ -153,7 +153,11 @@ fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
             }
             return;
         }
-        (Some(Setting::TokenBudget | Setting::MaxSeqs), _) | (None, _) => {}
+        (
+            Some(Setting::TokenBudget | Setting::MaxSeqs | Setting::PrefixCache | Setting::ChunkedPrefill)
+            | None,
+            _,
+        ) => {}
         (Some(_), _) => return,
     }
     match (flag.name.as_str(), whole) {
