@@ -31,7 +31,7 @@ pub struct GpuFacts {
     pub name: String,
     pub arch: Arch,
     pub memory: Option<Bytes>,
-    /// Whether it is the host's memory too.
+    /// Whether device memory is the host's memory too.
     pub shares_memory: bool,
     pub bandwidth: Option<BytesPerSecond>,
     /// Dense tensor-core peaks at the boost clock, by operand format.

@@ -13,7 +13,7 @@ use crate::config::model::import::import_files;
 use crate::config::objects::from_json;
 use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, catalog, check};
 use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
-use crate::serving::measured::{Deviation, deviations};
+use crate::serving::deviation::{Deviation, deviations};
 use crate::serving::report::Basis;
 use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep, Trace};
 use crate::serving::table::Tables;
@@ -73,7 +73,7 @@ pub struct Prediction {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub sweep: Option<Curve>,
-    /// Why there is no (full) answer although the input may be valid.
+    /// The reason that there is no (full) answer although the input may be valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub failure: Option<Failure>,
@@ -87,7 +87,7 @@ pub struct Curve {
     /// The largest load that meets the SLOs, if there are any: clients and users start one after another, where the points'
     /// start at once.
     pub largest: Option<f64>,
-    /// The same with the start of the configuration, as at the points: all at once unless it says otherwise.
+    /// The largest load that meets the SLOs with the configuration's start, as at the points: all at once by default.
     pub largest_as_stated: Option<f64>,
 }
 
@@ -105,7 +105,7 @@ impl ParsedScenario {
         Self::with(text, &Options::default())
     }
 
-    /// The same with [`Options::base`] and [`Options::model_config`].
+    /// Reads a link, a JSON scenario or a launch command, with [`Options::base`] and [`Options::model_config`].
     pub fn with(text: &str, options: &Options) -> Self {
         let base = options.base.as_deref().map(link::decode);
         let (model, found) = options.model_config.as_deref().map(import_files).unwrap_or_default();
@@ -151,7 +151,7 @@ impl ParsedScenario {
         self.predict_among(options, &mut Tables::default(), ask)
     }
 
-    /// The same for one of many predictions: those of other requests to the same setup share its table of steps.
+    /// One of many predictions: those of other requests to the same setup share its table of steps in `tables`.
     pub fn predict_among(
         mut self,
         options: &Options,

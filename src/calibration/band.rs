@@ -54,7 +54,7 @@ impl<T> Responses<T> {
 
     /// Log-derivative of a figure with respect to prefill and decode.
     ///
-    /// Its derivative with respect to the wait factor is `waits`, the share of TTFT in it.
+    /// The derivative with respect to the wait factor is `waits`, the share of TTFT in the figure.
     pub fn response(&self, waits: f64, figure: impl Fn(&T) -> f64) -> PerFactor {
         let at = figure(&self.at);
         let of = |longer: &T| (figure(longer) / at).ln() / STRETCH.ln();
@@ -92,8 +92,8 @@ impl UncertainFigure {
         }
     }
 
-    /// The same from its values at both edges of a step-time band scaled so ([`Posterior::edges`]), in any order: near
-    /// saturation a figure responds nonlinearly.
+    /// The interval that 80 % of measurements are expected in, from the figure's values at both edges of a step-time
+    /// band scaled so ([`Posterior::edges`]), in any order: near saturation a figure responds nonlinearly.
     pub fn band_between(&self, posterior: &Posterior, edges: [f64; 2], scale: f64) -> Band {
         let of_waiting = posterior.variance([0.0, 0.0, self.response[2]]);
         let others = OF_80_PERCENT.powi(2) * (of_waiting + self.noise);

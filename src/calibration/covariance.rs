@@ -38,7 +38,7 @@ pub struct Place {
 #[serde(deny_unknown_fields)]
 pub struct Level {
     pub same: Labels,
-    /// Of the logarithm of the factor.
+    /// Variance of the logarithm of the factor.
     pub variance: f64,
 }
 
@@ -92,12 +92,12 @@ impl Labels {
         self.0 & (1 << label as u16) != 0
     }
 
-    /// Whether all of `others` are among them.
+    /// Whether all of `others` are among these labels.
     pub fn contain(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// Those in both.
+    /// The labels in both.
     pub fn common(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
@@ -127,7 +127,7 @@ impl Place {
 impl ErrorSource {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// For an error shared by configurations that agree in these.
+    /// The source of an error shared by configurations that agree in `same`.
     fn of(same: Labels) -> Self {
         if same.contains(Label::Layout) {
             Self::Load
@@ -149,7 +149,7 @@ impl PlacePair {
 }
 
 impl Covariance {
-    /// Of two configurations.
+    /// Covariance of two configurations.
     pub fn between(&self, pair: &PlacePair) -> f64 {
         let levels =
             self.levels.iter().filter(|level| pair.agree.contain(level.same)).map(|level| level.variance);

@@ -25,7 +25,7 @@ pub(super) struct Decomposed {
     rows: Vec<GramRow>,
     /// The lower triangle, row by row.
     lower: Vec<f64>,
-    /// The same as a solver; `None` if the covariance is not positive definite.
+    /// A solver with the lower triangle; `None` if the covariance is not positive definite.
     pub solver: Option<Cholesky<f64, Dyn>>,
 }
 

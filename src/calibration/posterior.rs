@@ -13,7 +13,7 @@ use crate::units::Order;
 
 /// Runs used: all of them, thousands, would take too long in a page.
 const POSTERIOR_RUNS: usize = 80;
-/// Of these, this many are the runs that share most with the configuration. The others are the nearest run of each
+/// How many of the runs used are those that share most with the configuration. The others are the nearest run of each
 /// further configuration: an error that all models on an engine share is learned from many configurations, not from
 /// many runs of one.
 const NEAREST: usize = 24;
@@ -112,7 +112,8 @@ impl Calibration {
         self.joint(&[at], own, may_inform).of(0)
     }
 
-    /// The same for several configurations jointly.
+    /// Joint posterior of several configurations, given the runs accepted by `may_inform` and all of the visitor's
+    /// `own`.
     pub fn joint<'a>(
         &'a self,
         at: &[&ConfigPoint],

@@ -27,7 +27,7 @@ const SCHEMA: u32 = 6;
 pub struct Calibration {
     /// Release of the models the runs were compared with.
     pub release: String,
-    /// By factor.
+    /// Prior covariance by factor.
     pub prior: [Covariance; FACTORS],
     /// What step-time factors do not explain.
     pub noise: Variances,
@@ -199,9 +199,9 @@ struct StoredLayout {
     dp: f64,
     pp: f64,
     misses: [Option<f64>; METRICS],
-    /// Of each run: requests in flight, prompt, output.
+    /// Requests in flight, prompt and output of each run.
     at: Vec<[f64; 3]>,
-    /// Of each run, like the other two metrics; empty if no run measured it.
+    /// Figures of each run, like those of the other two metrics; empty if no run measured it.
     #[serde(default)]
     ttft: Vec<Option<Figures>>,
     #[serde(default)]

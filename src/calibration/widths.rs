@@ -31,7 +31,7 @@ impl Width {
 }
 
 impl Widths {
-    /// For a figure composed of the metrics in these shares.
+    /// The width for a figure composed of the metrics in these shares.
     pub fn of(self, shares: &[(Observed, f64)]) -> Width {
         let all: f64 = shares.iter().map(|(_, share)| share.abs()).sum();
         // A certain figure has nothing to correct.

@@ -20,7 +20,7 @@ impl Area {
         (x.clamp(self.left, self.right), y.clamp(self.top, self.bottom))
     }
 
-    /// Without this share of its width at each end.
+    /// The area without this share of its width at each end.
     pub fn within(&self, share: f64) -> Self {
         let by = (self.right - self.left) * share;
         Self { left: self.left + by, right: self.right - by, ..*self }

@@ -32,7 +32,7 @@ impl LegendKey {
 }
 
 impl Swatch {
-    /// Its CSS class.
+    /// The swatch's CSS class.
     pub fn class(self) -> String {
         match self {
             Self::Disc => "disc".into(),

@@ -45,7 +45,7 @@ impl Scale {
         Self::between(low, high, unit)
     }
 
-    /// From the smallest to the largest positive value exactly, or `fallback` if there is no such range.
+    /// A scale from the smallest to the largest positive value exactly, or `fallback` if there is no such range.
     pub fn fitted(values: impl Iterator<Item = f64>, fallback: (f64, f64), unit: ChartUnit) -> Self {
         let (low, high) = ends(values).filter(|(low, high)| low < high).unwrap_or(fallback);
         Self::between(low, high, unit)
@@ -70,7 +70,7 @@ impl Scale {
         Self::between(at(from), at(to), self.unit)
     }
 
-    /// Without the ticks whose labels have no room on an axis of `width` pixels.
+    /// The scale without the ticks whose labels have no room on an axis of `width` pixels.
     #[must_use]
     pub fn thinned(mut self, width: f64, theme: Theme) -> Self {
         let mut free_from = f64::NEG_INFINITY;

@@ -28,7 +28,7 @@ pub enum Surface<'a> {
 }
 
 impl<'a> Surface<'a> {
-    /// All of it, as a drawing area.
+    /// The whole surface, as a drawing area.
     pub fn sheet(self) -> Sheet<'a> {
         self.into_drawing_area()
     }
@@ -38,7 +38,7 @@ fn in_words(error: impl ToString) -> DrawingErrorKind<DrawError> {
     DrawingErrorKind::DrawingError(DrawError(error.to_string()))
 }
 
-/// The same call on any backend.
+/// Makes one call on whichever backend the surface has.
 macro_rules! on {
     ($surface:ident, $backend:ident => $call:expr) => {
         match $surface {

@@ -40,11 +40,11 @@ pub struct Padding {
     pub before: Option<Version>,
     pub weights: Dtype,
     pub archs: Vec<Arch>,
-    /// Of the hidden size.
+    /// Multiple to which the hidden size is padded.
     pub hidden: Figure<u32>,
-    /// Of one rank's width.
+    /// Multiple to which one rank's width is padded.
     pub inner: Figure<u32>,
-    /// Of the columns of either GEMM.
+    /// Multiple to which the columns of either GEMM are padded.
     pub columns: Figure<u32>,
 }
 

@@ -22,7 +22,7 @@ pub enum Dtype {
     Nvfp4,
     /// FP4 E2M1 with one E8M0 scale per 32 weights.
     Mxfp4,
-    /// The same weights, multiplied with activations quantised to FP8 with one E8M0 scale per 32.
+    /// MXFP4 weights, multiplied with activations quantised to FP8 with one E8M0 scale per 32.
     Mxfp4Mxfp8,
     /// 8-bit integer weights, 16-bit activations.
     Int8,
@@ -35,7 +35,7 @@ pub enum Dtype {
 ids!(Dtype);
 
 impl Dtype {
-    /// As people write it.
+    /// The format's name as people write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bf16 => "BF16",

@@ -14,7 +14,7 @@ use super::{Budget, ChatTemplate, Figure, Padding, Scheduler, Version, VersionDe
 pub struct HostTime {
     /// Scheduler, sampling and detokenising, per decode step under CUDA graphs, in µs.
     pub decode_step_us: Figure,
-    /// The same for a step with prompt tokens, in µs.
+    /// Scheduler, sampling and detokenising, per step with prompt tokens, in µs.
     pub prefill_step_us: Figure,
     /// Per sequence in a step, in µs: scheduling, sampling, detokenising and streaming. Hidden behind the GPU with
     /// asynchronous scheduling.
@@ -114,7 +114,7 @@ pub struct HandOver {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
-    /// Like any other.
+    /// The model is served like any other.
     #[default]
     Full,
     No,
@@ -201,7 +201,7 @@ pub struct Engine {
     pub versions: Vec<VersionDefaults>,
 }
 
-/// For which models the norm after an all-reduce is fused into it.
+/// The models for which the norm after an all-reduce is fused into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FusedNorms {

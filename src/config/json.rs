@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
     object(text)
 }
 
-/// The same without a size limit.
+/// Parses one object of any size, or says in a sentence why `text` holds none.
 pub fn object(text: &str) -> Result<Value, String> {
     match any(text)? {
         value @ Value::Object(_) => Ok(value),
@@ -30,7 +30,7 @@ pub fn object(text: &str) -> Result<Value, String> {
     }
 }
 
-/// As [`object`], of any value.
+/// Parses a value of any kind and size, or says in a sentence why `text` holds none.
 pub fn any(text: &str) -> Result<Value, String> {
     let text = trimmed(text);
     if text.is_empty() {

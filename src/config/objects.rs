@@ -35,7 +35,7 @@ pub fn carried<T: DeserializeOwned>(file: &str, text: &str) -> T {
     from_json(text).unwrap_or_else(|fault| panic!("{file}: {fault}"))
 }
 
-/// As [`from_json`], of JSON that is already parsed.
+/// Reads a record, like [`from_json`], from JSON that is already parsed.
 ///
 /// # Errors
 /// If a field does not fit the record.
@@ -72,7 +72,7 @@ impl Error for Fault {
 
 /// What reading a record may fail with.
 trait Failure: Error {
-    /// This, of the field `key`.
+    /// The failure as one of the field `key`.
     fn under(self, key: &str) -> Self;
 }
 

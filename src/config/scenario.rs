@@ -55,7 +55,7 @@ pub struct Prefill {
     pub workers: u32,
     /// A GPU id; `None` for the decode GPU type.
     pub gpu: Option<String>,
-    /// Of one worker.
+    /// Layout of one worker.
     pub parallel: Parallelism,
     /// `None` for that of the replicas.
     pub token_budget: Option<u32>,
@@ -112,14 +112,14 @@ impl Scenario {
         self.prefill.workers > 0
     }
 
-    /// On another GPU: figures, a clock, power cap or price set by hand belonged to the one before.
+    /// Chooses another GPU, and resets what was set by hand for the one before: figures, clock, power cap and price.
     pub fn put_on(&mut self, gpu: &str) {
         (self.gpu, self.spec) = (gpu.to_owned(), SpecSheet::default());
         let overrides = &mut self.overrides;
         (overrides.sustained, overrides.power_cap, overrides.price) = (None, None, None);
     }
 
-    /// By another engine: scheduler settings were for the one before.
+    /// Chooses another engine, and resets the scheduler settings, which were for the one before.
     pub fn run_by(&mut self, engine: &str) {
         engine.clone_into(&mut self.engine);
         let overrides = &mut self.overrides;

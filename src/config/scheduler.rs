@@ -37,7 +37,7 @@ pub struct Scheduler {
     pub batching: Batching,
     /// Tokens per step (the prefill chunk size if prefill runs alone).
     pub token_budget: Figure,
-    /// The same without a server, if it differs.
+    /// Tokens per step offline, without a server, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offline_token_budget: Option<Figure>,
     pub max_seqs: Figure,

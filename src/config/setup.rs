@@ -54,7 +54,7 @@ pub struct PrefillPool {
 }
 
 impl Setup {
-    /// One whose requests end with their first token.
+    /// The setup with requests that end with their first token.
     pub fn of_prompts(&self) -> Self {
         self.under(|workload| {
             (workload.osl, workload.log_spread[1]) = (1, 0.0);
@@ -73,7 +73,7 @@ impl Setup {
         Some(self.largest_graph).filter(|_| default.is_some_and(|default| default != self.largest_graph))
     }
 
-    /// The same under a changed workload.
+    /// The setup under a changed workload.
     pub fn under(&self, change: impl FnOnce(&mut Workload)) -> Self {
         let mut setup = self.clone();
         change(&mut setup.workload);
@@ -92,7 +92,7 @@ impl Setup {
         self.prefill.as_ref().map_or(self, |pool| &pool.setup)
     }
 
-    /// That a figure is missing, at the GPU that lacks it.
+    /// An error about a missing figure, at the input of the GPU that lacks it.
     pub fn lacks(&self, missing: &MissingFigure) -> Issue {
         let of_prefill = self.prefill.as_ref().is_some_and(|pool| pool.setup.gpu.name == missing.gpu);
         let field = if of_prefill && missing.gpu != self.gpu.name { Field::PrefillGpu } else { Field::Gpu };

@@ -22,11 +22,11 @@ pub struct SpecSheet {
     pub int8_tflops: Option<f64>,
     /// Device memory, in GiB.
     pub memory_gib: Option<f64>,
-    /// Its bandwidth, in GB/s.
+    /// Bandwidth of device memory, in GB/s.
     pub bandwidth: Option<f64>,
     /// L2 cache, in MiB.
     pub l2_mib: Option<f64>,
-    /// Its read bandwidth, in GB/s.
+    /// Read bandwidth of the L2 cache, in GB/s.
     pub l2_bandwidth: Option<f64>,
     /// Links to the other GPUs of the node, in GB/s per direction.
     pub link: Option<f64>,

@@ -17,7 +17,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// As it is printed.
+    /// The version as it is printed.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -10,13 +10,13 @@ use super::{Arch, Engine, Figure, Version};
 pub struct VersionDefaults {
     /// The first version that has them.
     pub from: Version,
-    /// The same for AMD GPUs, if it is a later version.
+    /// The first version that has them on AMD GPUs, if it is a later one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amd_from: Option<Version>,
-    /// Prompts may be split over steps.
+    /// Whether prompts may be split over steps.
     pub chunked: bool,
     pub prefix_cache: bool,
-    /// The host prepares a step while the GPU runs the last one.
+    /// Whether the host prepares a step while the GPU runs the last one.
     pub async_scheduling: bool,
     /// `None` if the engine derives it from the GPU's memory.
     pub memory_share: Option<Figure>,
@@ -33,7 +33,7 @@ pub struct ChatTemplate {
     pub from: Version,
     /// The first version that no longer does.
     pub before: Version,
-    /// In µs per request.
+    /// Time of the template, in µs per request.
     pub request_us: Figure,
 }
 

@@ -10,7 +10,7 @@ pub enum Load {
     Concurrency(u32),
     /// This many requests per second, arriving independently of how many are waiting (open loop).
     Rate(f64),
-    /// The same with equal gaps.
+    /// This many requests per second, with equal gaps (open loop).
     ConstantRate(f64),
     /// This many prompts, all sent to a server at once.
     Burst(u32),
@@ -52,7 +52,7 @@ impl Load {
         }
     }
 
-    /// Its size input.
+    /// The input that holds the load's size.
     pub fn size(self) -> Field {
         match self {
             Self::Concurrency(_) => Field::Concurrency,
@@ -66,7 +66,7 @@ impl Load {
         }
     }
 
-    /// Its amount: clients, prompts or users; requests or sessions per second.
+    /// The load's amount: clients, prompts or users; requests or sessions per second.
     pub fn amount(self) -> f64 {
         match self {
             Self::Concurrency(count)
@@ -134,7 +134,7 @@ super::ids::ids!(Shape);
 /// Prompt lengths of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lengths {
-    /// The same length for every prompt.
+    /// One length for all prompts.
     Fixed(u32),
     /// One length per prompt (measured batches); their number is the load's size.
     Each(Vec<u32>),
@@ -156,7 +156,7 @@ pub struct Bin {
     /// Tokens.
     pub prompt: u32,
     pub output: u32,
-    /// Its share of requests is this over the sum of all weights.
+    /// The bin's share of requests is this over the sum of all weights.
     pub weight: u32,
 }
 

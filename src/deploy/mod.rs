@@ -13,9 +13,9 @@ pub fn commands(setup: &Setup) -> String {
     format!("{}\n\n{}\n", launch.trim_end(), bench.trim_end())
 }
 
-/// For `kubectl apply`: a Deployment of all replicas behind a Service, or a DynamoGraphDeployment of prefill and decode
-/// pools. Fails for a replica over several nodes, for pools of an engine that has no such manifest, and for an
-/// engine that publishes no image for the GPU.
+/// A manifest for `kubectl apply`: a Deployment of all replicas behind a Service, or a DynamoGraphDeployment of
+/// prefill and decode pools. Fails for a replica over several nodes, for pools of an engine that has no such
+/// manifest, and for an engine that publishes no image for the GPU.
 pub fn manifest(setup: &Setup) -> Result<String, String> {
     match &setup.prefill {
         Some(pool) => manifest::pools(setup, pool),

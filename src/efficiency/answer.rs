@@ -48,7 +48,7 @@ impl CallAnswer {
 pub struct Learned {
     /// Release of the models.
     pub release: String,
-    /// One per call, in the order asked.
+    /// One answer per call, in the order asked.
     pub calls: Vec<CallAnswer>,
 }
 

@@ -40,9 +40,9 @@ pub struct ModelRecord {
 /// Calibration of the 80 % bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// On GPUs used in training.
+    /// Bounds on GPUs used in training.
     pub seen: Option<Bounds>,
-    /// On all others.
+    /// Bounds on all other GPUs.
     pub unseen: Option<Bounds>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::{Calibrated, CalibratedReport, PREDICTED, left_out};
 use super::errors::{self, Errors};
-use crate::serving::sim::Metrics as RunMetrics;
+use crate::serving::sim::Metrics;
 
 /// Measured figures of a run: means in milliseconds, and output tokens per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Times {
 
 impl Times {
     /// The means of a simulated run, and its median TTFT.
-    pub fn of(found: &RunMetrics) -> Result<Self, String> {
+    pub fn of(found: &Metrics) -> Result<Self, String> {
         let tpot = found.tpot.ok_or("no output has a second token")?;
         Ok(Self {
             ttft_ms: Some(found.ttft.mean * 1e3),
@@ -61,7 +61,7 @@ impl Times {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Metric {
+pub enum ErrorMetric {
     Prefill,
     DecodeStep,
     Total,
@@ -74,7 +74,7 @@ pub enum Metric {
     Power,
 }
 
-impl Metric {
+impl ErrorMetric {
     pub fn of(self, times: &Times) -> Option<f64> {
         match self {
             Self::Prefill => times.prefill_ms,
@@ -108,7 +108,7 @@ impl Metric {
 
 /// One case and its measurement.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Compared {
+pub struct ComparedCase {
     pub id: String,
     pub model: String,
     pub engine: String,
@@ -120,7 +120,7 @@ pub struct Compared {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
     pub predicted: Times,
-    /// By the physics alone; `None` if that is the prediction.
+    /// Times by the physics alone; `None` if that is the prediction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physics: Option<Times>,
     /// Calibrated predictions, by which runs were left out; the first is the prediction.
@@ -137,7 +137,7 @@ pub struct Compared {
 
 /// A case left out, and why.
 #[derive(Debug, Clone, Serialize)]
-pub struct Skipped {
+pub struct SkippedCase {
     pub id: String,
     pub reason: String,
 }
@@ -145,19 +145,19 @@ pub struct Skipped {
 /// The results of cases, and by id the cases without one, with the reason.
 pub fn parted<'a, T>(
     results: impl Iterator<Item = (&'a String, Result<T, String>)>,
-) -> (Vec<T>, Vec<Skipped>) {
+) -> (Vec<T>, Vec<SkippedCase>) {
     let (mut made, mut skipped) = (Vec::new(), Vec::new());
     for (id, result) in results {
         match result {
             Ok(one) => made.push(one),
-            Err(reason) => skipped.push(Skipped { id: id.clone(), reason }),
+            Err(reason) => skipped.push(SkippedCase { id: id.clone(), reason }),
         }
     }
     (made, skipped)
 }
 
 /// Errors by metric; `None` if no case has it.
-pub type Metrics = BTreeMap<Metric, Option<Errors>>;
+pub type ErrorsByMetric = BTreeMap<ErrorMetric, Option<Errors>>;
 
 /// A line of the peers' table: TTFT and TPOT of a closed loop, or prefill, decode step and total of a batch.
 #[derive(Debug, Clone, Deserialize)]
@@ -173,44 +173,44 @@ pub struct PeerRow {
 #[derive(Debug, Clone, Serialize)]
 pub struct PeerMetrics {
     #[serde(flatten)]
-    pub peer: Metrics,
-    pub ours: Metrics,
+    pub peer: ErrorsByMetric,
+    pub ours: ErrorsByMetric,
 }
 
 /// Errors of the cases of one kind.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorReport {
     #[serde(skip)]
-    pub metrics_of: &'static [Metric],
+    pub metrics_of: &'static [ErrorMetric],
     #[serde(skip)]
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ComparedCase>,
     pub cases: usize,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCase>,
     #[serde(flatten)]
-    pub metrics: Metrics,
-    pub roofline: Metrics,
-    /// Of the physics alone, if predictions are calibrated.
-    pub physics: Metrics,
+    pub metrics: ErrorsByMetric,
+    pub roofline: ErrorsByMetric,
+    /// Errors of the physics alone, if predictions are calibrated.
+    pub physics: ErrorsByMetric,
     /// The predictions with their band coverage, and those with more left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrated: Option<CalibratedReport>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub left_out: BTreeMap<&'static str, CalibratedReport>,
-    pub by_engine: BTreeMap<String, Metrics>,
-    pub by_gpu: BTreeMap<String, Metrics>,
-    pub by_model: BTreeMap<String, Metrics>,
-    pub by_source: BTreeMap<String, Metrics>,
+    pub by_engine: BTreeMap<String, ErrorsByMetric>,
+    pub by_gpu: BTreeMap<String, ErrorsByMetric>,
+    pub by_model: BTreeMap<String, ErrorsByMetric>,
+    pub by_source: BTreeMap<String, ErrorsByMetric>,
     /// Runs in tables that constants were fitted on, and all others.
-    pub inside_fits: Metrics,
-    pub outside_fits: Metrics,
+    pub inside_fits: ErrorsByMetric,
+    pub outside_fits: ErrorsByMetric,
     pub peers: BTreeMap<String, PeerMetrics>,
 }
 
 impl ErrorReport {
     pub fn of(
-        metrics: &'static [Metric],
-        compared: Vec<Compared>,
-        skipped: Vec<Skipped>,
+        metrics: &'static [ErrorMetric],
+        compared: Vec<ComparedCase>,
+        skipped: Vec<SkippedCase>,
         peers: &[PeerRow],
     ) -> Self {
         let all = || compared.iter();
@@ -239,26 +239,26 @@ impl ErrorReport {
 }
 
 /// Errors of the predictions.
-pub fn errors<'a>(metrics: &[Metric], cases: impl Iterator<Item = &'a Compared>) -> Metrics {
+pub fn errors<'a>(metrics: &[ErrorMetric], cases: impl Iterator<Item = &'a ComparedCase>) -> ErrorsByMetric {
     of_pairs(metrics, cases.map(|case| (&case.predicted, &case.measured)))
 }
 
 /// Errors of the predictions by group.
 pub fn grouped<'a, K: Ord>(
-    metrics: &[Metric],
-    cases: impl Iterator<Item = &'a Compared>,
-    key: impl Fn(&Compared) -> K,
-) -> BTreeMap<K, Metrics> {
+    metrics: &[ErrorMetric],
+    cases: impl Iterator<Item = &'a ComparedCase>,
+    key: impl Fn(&ComparedCase) -> K,
+) -> BTreeMap<K, ErrorsByMetric> {
     let groups = errors::grouped(cases.map(|case| (key(case), case)));
     groups.into_iter().map(|(key, cases)| (key, errors(metrics, cases.into_iter()))).collect()
 }
 
 pub(super) fn of_pairs<'a>(
-    metrics: &[Metric],
+    metrics: &[ErrorMetric],
     pairs: impl Iterator<Item = (&'a Times, &'a Times)>,
-) -> Metrics {
+) -> ErrorsByMetric {
     let pairs: Vec<_> = pairs.collect();
-    let of = |metric: Metric| {
+    let of = |metric: ErrorMetric| {
         let both = |(ours, real): &(&Times, &Times)| Some((metric.of(ours)?, metric.of(real)?));
         Errors::of(&pairs.iter().filter_map(both).collect::<Vec<_>>())
     };
@@ -266,14 +266,14 @@ pub(super) fn of_pairs<'a>(
 }
 
 fn peer_metrics(
-    metrics: &[Metric],
-    compared: &[Compared],
+    metrics: &[ErrorMetric],
+    compared: &[ComparedCase],
     peers: &[PeerRow],
 ) -> BTreeMap<String, PeerMetrics> {
-    let by_id: BTreeMap<&str, &Compared> = compared.iter().map(|case| (case.id.as_str(), case)).collect();
+    let by_id: BTreeMap<&str, &ComparedCase> = compared.iter().map(|case| (case.id.as_str(), case)).collect();
     let known = |row: &PeerRow| Some((row.peer.clone(), (row.times(), *by_id.get(row.id.as_str())?)));
     let groups = errors::grouped(peers.iter().filter_map(known));
-    let of = |rows: Vec<(Times, &Compared)>| PeerMetrics {
+    let of = |rows: Vec<(Times, &ComparedCase)>| PeerMetrics {
         peer: of_pairs(metrics, rows.iter().map(|(times, case)| (times, &case.measured))),
         ours: errors(metrics, rows.iter().map(|(_, case)| *case)),
     };

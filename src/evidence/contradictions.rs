@@ -14,7 +14,7 @@ pub(crate) use crate::config::catalog::numbers::contradictions::constants;
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Contradiction {
     pub id: String,
-    /// At least one.
+    /// The reasons, at least one.
     pub reasons: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::compared::{Compared, Metric, Metrics, Times, of_pairs};
+use super::compared::{ComparedCase, ErrorMetric, ErrorsByMetric, Times, of_pairs};
 use super::errors::grouped;
 use crate::calibration::{OF_80_PERCENT, RankInput};
 
@@ -13,7 +13,7 @@ use crate::calibration::{OF_80_PERCENT, RankInput};
 pub struct Calibrated {
     pub predicted: Times,
     /// Distance of ln(measured) from ln(predicted), in half-widths of the 80 % band.
-    pub deviations: BTreeMap<Metric, f64>,
+    pub deviations: BTreeMap<ErrorMetric, f64>,
     /// Remaining share of the prior variance.
     pub left: f64,
     /// Input for comparisons.
@@ -29,13 +29,13 @@ pub const PREDICTED: &str = "configuration";
 pub struct CalibratedReport {
     pub cases: usize,
     #[serde(flatten)]
-    pub metrics: Metrics,
-    pub coverage50: BTreeMap<Metric, Covered>,
-    pub coverage80: BTreeMap<Metric, Covered>,
-    pub coverage95: BTreeMap<Metric, Covered>,
-    pub coverage80_by_engine: BTreeMap<String, BTreeMap<Metric, Covered>>,
-    pub coverage80_by_model: BTreeMap<String, BTreeMap<Metric, Covered>>,
-    pub coverage80_by_load: BTreeMap<String, BTreeMap<Metric, Covered>>,
+    pub metrics: ErrorsByMetric,
+    pub coverage50: BTreeMap<ErrorMetric, Covered>,
+    pub coverage80: BTreeMap<ErrorMetric, Covered>,
+    pub coverage95: BTreeMap<ErrorMetric, Covered>,
+    pub coverage80_by_engine: BTreeMap<String, BTreeMap<ErrorMetric, Covered>>,
+    pub coverage80_by_model: BTreeMap<String, BTreeMap<ErrorMetric, Covered>>,
+    pub coverage80_by_load: BTreeMap<String, BTreeMap<ErrorMetric, Covered>>,
 }
 
 /// Percentage of measurements within their bands.
@@ -51,15 +51,15 @@ const HALF_95: f64 = 2.5706 / OF_80_PERCENT;
 
 impl CalibratedReport {
     /// `None` if not calibrated.
-    pub(super) fn of(metrics: &[Metric], cases: &[Compared], left: &str) -> Option<Self> {
-        let with: Vec<(&Compared, &Calibrated)> =
+    pub(super) fn of(metrics: &[ErrorMetric], cases: &[ComparedCase], left: &str) -> Option<Self> {
+        let with: Vec<(&ComparedCase, &Calibrated)> =
             cases.iter().filter_map(|case| Some((case, case.calibrated.get(left)?))).collect();
         if with.is_empty() {
             return None;
         }
-        let bands = |one: &(&Compared, &Calibrated)| one.1.deviations.clone();
+        let bands = |one: &(&ComparedCase, &Calibrated)| one.1.deviations.clone();
         let all: Vec<_> = with.iter().map(bands).collect();
-        let by = |key: fn(&Compared) -> String| {
+        let by = |key: fn(&ComparedCase) -> String| {
             let groups = grouped(with.iter().map(|one| (key(one.0), bands(one))));
             groups.into_iter().map(|(name, of)| (name, covered(&of, 1.0))).collect()
         };
@@ -86,16 +86,20 @@ fn load(clients: Option<u32>) -> &'static str {
     }
 }
 
-fn covered(cases: &[BTreeMap<Metric, f64>], within: f64) -> BTreeMap<Metric, Covered> {
+fn covered(cases: &[BTreeMap<ErrorMetric, f64>], within: f64) -> BTreeMap<ErrorMetric, Covered> {
     let all = grouped(cases.iter().flatten().map(|(metric, deviation)| (*metric, deviation.abs())));
     let share = |of: &[f64]| of.iter().filter(|one| **one <= within).count() as f64 / of.len() as f64;
-    let of =
-        |(metric, of): (Metric, Vec<f64>)| (metric, Covered { covered: 100.0 * share(&of), cases: of.len() });
+    let of = |(metric, of): (ErrorMetric, Vec<f64>)| {
+        (metric, Covered { covered: 100.0 * share(&of), cases: of.len() })
+    };
     all.into_iter().map(of).collect()
 }
 
 /// Reports for which more runs were left out than for the prediction, by what was left out.
-pub(super) fn left_out(metrics: &[Metric], cases: &[Compared]) -> BTreeMap<&'static str, CalibratedReport> {
+pub(super) fn left_out(
+    metrics: &[ErrorMetric],
+    cases: &[ComparedCase],
+) -> BTreeMap<&'static str, CalibratedReport> {
     let mut names: Vec<&'static str> =
         cases.iter().flat_map(|case| case.calibrated.keys().copied()).collect();
     names.sort_unstable();

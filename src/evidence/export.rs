@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::measured::reference_sources;
+use super::measured_calls::reference_sources;
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
 use crate::kernels::{Family, Schema};
@@ -124,7 +124,7 @@ pub(super) fn write(header: &impl Serialize, rows: &[f32], out: &mut impl Write)
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::evidence::measured::MeasuredCall;
+    use crate::evidence::measured_calls::MeasuredCall;
     use crate::kernels::{
         Attention, Elementwise, ElementwiseKind, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
     };

@@ -10,7 +10,7 @@ pub mod export;
 pub mod fitted;
 pub mod kernels;
 pub mod launch;
-pub mod measured;
+pub mod measured_calls;
 pub mod memory;
 pub mod models;
 pub mod older;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::export::{Codes, ExportError, write};
-use super::measured::{MeasuredCall, Skipped, visit_power};
+use super::measured_calls::{MeasuredCall, Skipped, visit_power};
 use crate::config::Dtype;
 use crate::config::catalog::catalog;
 use crate::kernels::{Count, Family};

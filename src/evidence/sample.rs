@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::measured::{FeatureRow, MeasuredCall, REFERENCE_SOURCE, SUSPECT, visit};
+use super::measured_calls::{FeatureRow, MeasuredCall, REFERENCE_SOURCE, SUSPECT, visit};
 use super::tables::TableError;
 use crate::kernels::Family;
 use crate::kernels::random::SplitMix64;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compared::{Compared, ErrorReport, Metric, Metrics, Skipped as Left, Times};
+use super::compared::{ComparedCase, ErrorMetric, ErrorReport, ErrorsByMetric, SkippedCase, Times};
 use super::errors::Errors;
 use super::kernels::FamilyReport;
 use super::served::ranks::Ranks;
@@ -34,7 +34,7 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     };
     let left = [&loops.all, batches, traces].into_iter().flat_map(|report| &report.skipped);
     let coverage = loops.all.calibrated.as_ref().map(|report| &report.coverage80);
-    let covered = |metric: &Metric| Some(significant(coverage?.get(metric)?.covered, DIGITS));
+    let covered = |metric: &ErrorMetric| Some(significant(coverage?.get(metric)?.covered, DIGITS));
     let points = [("loop", &loops.all), ("batch", batches), ("trace", traces)].into_iter().flat_map(
         |(kind, report)| report.compared.iter().map(move |case| point(kind, order(kind, report), case)),
     );
@@ -60,15 +60,15 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
 }
 
 /// The metrics that the report keeps for a kind of run: throughput was not measured in recorded closed loops.
-fn order(kind: &str, report: &ErrorReport) -> &'static [Metric] {
+fn order(kind: &str, report: &ErrorReport) -> &'static [ErrorMetric] {
     if kind == "loop" { &LOOP } else { report.metrics_of }
 }
 
-const LOOP: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
+const LOOP: [ErrorMetric; 2] = [ErrorMetric::Ttft, ErrorMetric::Tpot];
 
 /// A kind of served runs, all and by source.
 fn of_kind(title: &str, report: &ErrorReport) -> Vec<ErrorGroup> {
-    let named = |name: String, metrics: &Metrics| group("outside", &name, metrics, report.metrics_of);
+    let named = |name: String, metrics: &ErrorsByMetric| group("outside", &name, metrics, report.metrics_of);
     let sources =
         report.by_source.iter().map(|(source, metrics)| named(format!("{title}: {source}"), metrics));
     let all = (report.by_source.len() > 1).then(|| named(title.to_owned(), &report.metrics));
@@ -90,11 +90,11 @@ fn loop_groups(report: &LoopReport) -> Vec<ErrorGroup> {
 /// The errors over all cases and over parts of them, those of other predictors, and those by what cases share.
 fn groups(
     report: &ErrorReport,
-    order: &[Metric],
-    parts: &[(&str, &Metrics)],
-    named: &[(&str, &BTreeMap<String, Metrics>)],
+    order: &[ErrorMetric],
+    parts: &[(&str, &ErrorsByMetric)],
+    named: &[(&str, &BTreeMap<String, ErrorsByMetric>)],
 ) -> Vec<ErrorGroup> {
-    let of = |kind: &str, name: &str, metrics: &Metrics| group(kind, name, metrics, order);
+    let of = |kind: &str, name: &str, metrics: &ErrorsByMetric| group(kind, name, metrics, order);
     let mut groups = vec![of("all", "", &report.metrics)];
     groups.extend(parts.iter().map(|(kind, metrics)| of(kind, "", metrics)));
     groups.push(of("roofline", "", &report.roofline));
@@ -107,7 +107,7 @@ fn groups(
     groups
 }
 
-fn group(of: &str, name: &str, metrics: &Metrics, order: &[Metric]) -> ErrorGroup {
+fn group(of: &str, name: &str, metrics: &ErrorsByMetric, order: &[ErrorMetric]) -> ErrorGroup {
     let errors: Vec<Option<&Errors>> = order.iter().map(|metric| metrics.get(metric)?.as_ref()).collect();
     let cases = errors.iter().flatten().map(|errors| errors.cases).max().unwrap_or(0) as u32;
     let errors = errors.into_iter().map(|errors| errors.map(error)).collect();
@@ -152,7 +152,7 @@ fn family((family, report): (&String, &FamilyReport)) -> Kernels {
 }
 
 /// Groups equal reasons. Those that differ in a name or a number stay separate; most do not differ.
-fn by_reason<'a>(left: impl Iterator<Item = &'a Left>) -> Vec<Skipped> {
+fn by_reason<'a>(left: impl Iterator<Item = &'a SkippedCase>) -> Vec<Skipped> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     for one in left {
         *reasons.entry(&one.reason).or_default() += 1;
@@ -160,7 +160,7 @@ fn by_reason<'a>(left: impl Iterator<Item = &'a Left>) -> Vec<Skipped> {
     reasons.into_iter().map(|(reason, cases)| Skipped { cases, reason: reason.into() }).collect()
 }
 
-fn point(kind: &str, metrics: &[Metric], case: &Compared) -> CasePoint {
+fn point(kind: &str, metrics: &[ErrorMetric], case: &ComparedCase) -> CasePoint {
     let rounded = |times: &Times| {
         metrics.iter().map(|metric| metric.of(times).map(|value| significant(value, DIGITS))).collect()
     };

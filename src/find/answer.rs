@@ -55,7 +55,7 @@ pub struct Other {
 pub struct Counts {
     /// Layouts the request allows, not counting replicas.
     pub layouts: u32,
-    /// Of these, still to be checked or simulated.
+    /// Layouts still to be checked or simulated.
     pub remaining: u32,
     /// Refused by the checks: heads that do not divide, formats without kernels.
     pub refused: u32,

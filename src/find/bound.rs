@@ -224,7 +224,7 @@ impl RequestWork {
         batch.pooling(tokens as u64)
     }
 
-    /// So many whole prompts, and a part of one more.
+    /// A batch of `count` prompts: the whole ones, and a part of one more.
     fn chunks(&self, count: f64, past: f64) -> Batch {
         let (new, past) = (self.new as u64, past as u64);
         let part = (count.fract() * self.new).floor() as u64;

@@ -26,7 +26,7 @@ pub enum Question {
 /// Plans, and the answer to the question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Capacity {
-    /// At the maximum load, or at the peak of the day.
+    /// The plans at the maximum load, or at the peak of the day.
     #[serde(flatten)]
     pub answer: Answer,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,12 +55,12 @@ pub struct Day {
     pub hours: Vec<Hour>,
     /// Absent if no price is known.
     pub dollars_per_day: Option<f64>,
-    /// With the peak's replicas all day; absent if no price is known.
+    /// Cost of a day with the peak's replicas all the time; absent if no price is known.
     pub dollars_per_day_at_peak: Option<f64>,
     pub gpu_hours: f64,
 }
 
-/// One hour of it, from 0 on.
+/// One hour of a day, from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Hour {
     /// Requests per second.
@@ -75,7 +75,7 @@ pub struct Hour {
 const DAY: &str = "day";
 const MOST: &str = "most";
 pub(super) const HOURS: usize = 24;
-/// Of an hour with requests.
+/// Rates of an hour with requests, per second.
 const RATE: Range = Range::new(0.001, 100_000.0);
 /// Loads whose maximum can be asked for.
 pub(super) const SIZES: [Field; 5] =
@@ -97,7 +97,7 @@ impl Question {
         (request.filter(|_| sound), question, issues)
     }
 
-    /// As [`Self::from_json`], of JSON that is already parsed.
+    /// Reads a request, like [`Self::from_json`], from JSON that is already parsed.
     fn from_object(mut object: Map<String, Value>) -> (Option<Request>, Self, Vec<Issue>) {
         let size =
             SIZES.into_iter().find(|field| object.get(field.id()).and_then(Value::as_str) == Some(MOST));
@@ -154,8 +154,9 @@ impl Question {
         (request, question, issues)
     }
 
-    /// As [`Self::from_json`], of what a link asks: its model, load, limits and settings apply to all plans, its restrictions of the
-    /// search to the rest. Unrestricted hardware, layout and engine are open; formats stay as configured.
+    /// What a link asks, as from [`Self::from_json`]: its model, load, limits and settings apply to all plans, its
+    /// restrictions of the search to the rest. Unrestricted hardware, layout and engine are open; formats stay as
+    /// configured.
     pub fn from_link(link: &Link) -> (Option<Request>, Self, Vec<Issue>) {
         let (find, mut object) = (link.find.clone().unwrap_or_default(), stated(link));
         let load = link.scenario.workload.load.size();
@@ -224,7 +225,7 @@ fn rates(value: &Value, issues: &mut Vec<Issue>) -> Vec<f64> {
 }
 
 impl Capacity {
-    /// As text: the table of plans, followed by the answer to the question.
+    /// The table of plans, followed by the answer to the question, as text.
     pub fn to_table(&self) -> String {
         let mut lines = vec![self.answer.to_table()];
         let best = self.answer.plans.first();

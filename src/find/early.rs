@@ -10,9 +10,9 @@ use crate::units::Order;
 
 /// Layouts simulated before all more promising ones have been estimated, so that a plan can be shown soon.
 const EARLY: u32 = 3;
-/// In a long search the first of them is chosen once this many layouts have been bounded.
+/// Layouts bounded in a long search before the first early layout is chosen.
 const GLANCE: usize = 6 * SCREENED;
-/// It is the best of this many estimates, unless one of them is better than all other bounds.
+/// Estimates among which the first early layout is the best, unless one is better than all other bounds.
 const COMPARED: usize = 3 * REFINED;
 
 /// The layouts, those of a long search reordered so that the first cover many GPUs, formats and degrees.

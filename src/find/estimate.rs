@@ -33,9 +33,9 @@ struct Decode {
     /// Sequences per rank.
     size: f64,
     alone: PlannedStep,
-    /// With prompt tokens spread evenly over all steps.
+    /// A step with prompt tokens spread evenly over all steps.
     even: Option<PlannedStep>,
-    /// With a whole prompt, as in one step of several.
+    /// A step with a whole prompt, as in one step of several.
     whole: Option<PlannedStep>,
 }
 
@@ -74,7 +74,7 @@ struct Busiest {
 /// Batch sizes evaluated per octave.
 const SIZES: u32 = 1;
 impl Estimate {
-    /// Also returns the rows for the models. `None` if a catalog lacks a figure: planning reports which.
+    /// An estimate, and its rows for the models. `None` if a catalog lacks a figure: planning reports which.
     pub fn new(setup: &Setup) -> Option<(Self, Rows)> {
         let mut rows = Rows::default();
         let work = RequestWork::of(setup);
@@ -152,7 +152,7 @@ impl Estimate {
         Some(StepTimes { prompts: time(&self.prompts.1)?, decodes: decodes? })
     }
 
-    /// At step times multiplied by `factors`.
+    /// The busiest replica at step times multiplied by `factors`.
     fn busiest(&self, setup: &Setup, times: &StepTimes, factors: Factors) -> Busiest {
         let prefill = times.prompts * factors.prefill / self.prompts.0;
         let parts = f64::from(setup.parallel.batches());

@@ -32,7 +32,7 @@ const MOST_REPLICAS: u32 = 10_000;
 const GPUS: Range = Range::new(1.0, 100_000.0);
 const DOLLARS: Range = Range::new(0.01, 10_000_000.0);
 
-/// Why a budget in dollars excludes a plan.
+/// The reason that a budget in dollars excludes a plan without a known price.
 const UNPRICED: &str = "has no known price, so no budget covers it";
 
 impl Fleet {
@@ -113,12 +113,12 @@ impl Fleet {
         format!("needs at least {}, more than {within}", counted(gpus, "GPU"))
     }
 
-    /// Whether it has all GPUs of a setup, prefill workers included.
+    /// Whether the fleet has all GPUs of a setup, prefill workers included.
     pub fn holds(&self, setup: &Setup) -> bool {
         self.short_of(setup).is_none()
     }
 
-    /// What it lacks for a setup, prefill workers included; `None` if it has all of it.
+    /// What the fleet lacks for a setup, prefill workers included; `None` if it has all of it.
     pub fn short_of(&self, setup: &Setup) -> Option<String> {
         for Gpu { id, name, .. } in setup.parts().map(|part| &part.gpu) {
             let taken: u32 = setup.parts().filter(|part| part.gpu.id == *id).map(Setup::own_gpus).sum();

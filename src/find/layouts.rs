@@ -142,7 +142,7 @@ impl Request {
     }
 }
 
-/// The same with one input changed.
+/// The scenario with one input set to `text`; `None` if the input does not accept it.
 pub(super) fn set(scenario: &Scenario, input: &Input, text: &str) -> Option<Scenario> {
     let mut draft = Draft { link: Link::new(scenario.clone()), gpus: None };
     input.set(&mut draft, text).ok()?;

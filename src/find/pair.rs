@@ -42,8 +42,8 @@ pub(super) struct PoolPair {
     pub(super) kept: Option<(Workers, Run)>,
     /// The numbers to try if no broken limit tells which workers to add.
     pub(super) search: Option<PoolSearch>,
-    /// This many or fewer of each kind are not enough with the kept number of the other; and what breaks with one
-    /// fewer.
+    /// Workers of each kind of which so many or fewer are not enough with the kept number of the other, and what breaks
+    /// with one fewer.
     low: Workers,
     less: [Option<BrokenLimit>; 2],
     nearest: Option<((Workers, Run), BrokenLimit)>,
@@ -137,7 +137,7 @@ impl PoolPair {
         Some(named.iter().filter_map(|text| text.parse().ok()).collect())
     }
 
-    /// These workers, or the next larger number that the request names; `None` if the fleet has too few GPUs.
+    /// The given workers, or the next larger number that the request names; `None` if the fleet has too few GPUs.
     pub(super) fn allowed(&self, [first, then]: Workers) -> Option<Workers> {
         let first = match self.named() {
             Some(named) => named.into_iter().filter(|workers| *workers >= first.max(1)).min()?,

@@ -29,9 +29,9 @@ pub struct BrokenLimit {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Plan"))]
 pub struct DeploymentPlan {
-    /// The fragment of a link to it.
+    /// The fragment of a link to the plan.
     pub link: String,
-    /// The same as a JSON scenario.
+    /// The plan as a JSON scenario.
     #[cfg_attr(test, ts(type = "Config"))]
     pub config: Value,
     /// Short name: `3 × B200, NVFP4, vLLM, TP 1`.
@@ -87,7 +87,7 @@ pub struct DeploymentPlan {
     pub headroom_is_least: bool,
     /// What breaks with one replica fewer; `None` if not simulated, or there is only one.
     pub one_less: Option<BrokenLimit>,
-    /// Why it ranks behind the first; `None` for the first.
+    /// The reason that the plan ranks behind the first; `None` for the first.
     pub drawback: Option<String>,
     /// Caveats: estimates, and what was not measured.
     pub issues: Vec<Issue>,
@@ -125,12 +125,12 @@ impl Found {
         RankedBy::of(&self.setup.workload)
     }
 
-    /// What it is ranked by: its price, or that of the job.
+    /// What the plan is ranked by: its price, or that of the job.
     pub fn rank(&self) -> RankingCost {
         self.ranked(self.ranking_cost())
     }
 
-    /// The same in GPUs, whatever their price.
+    /// What the plan is ranked by if GPUs count rather than dollars.
     pub fn rank_by_gpus(&self) -> RankingCost {
         self.ranked(RankingCost::Gpus(f64::from(self.gpus())))
     }
@@ -183,7 +183,7 @@ impl Found {
         self.bands.as_ref().and_then(|bands| bands.keep(&self.run))
     }
 
-    /// The same in tenths, for comparisons.
+    /// The probability that measurements meet every limit, in tenths, for comparisons.
     pub fn tenths(&self) -> Option<u32> {
         self.chance_within_limits().map(tenths)
     }
@@ -193,7 +193,7 @@ impl Found {
         (self.run.metrics.e2e.mean.ln() * 100.0).round()
     }
 
-    /// With the start its load was simulated with, so that its link gives the same run.
+    /// The plan with the start its load was simulated with, so that its link gives the same run.
     pub(super) fn begun(mut self) -> Self {
         self.setup.workload.start = self.run.start;
         self.scenario.workload.start = self.run.start;

@@ -40,7 +40,7 @@ pub(super) struct PoolLayout {
     pub workers: Option<Expected>,
     /// The least seconds of a worker for each output token; 0 if not estimated.
     pub per_token: f64,
-    /// Of one worker.
+    /// GPUs and price of one worker.
     gpus: u32,
     dollars: Option<f64>,
 }
@@ -62,7 +62,7 @@ pub(super) struct Pools {
     /// The cost of the best pair found.
     best: Option<RankingCost>,
     pub missed: Option<(Arc<Found>, BrokenLimit)>,
-    /// Why a pair could not be simulated.
+    /// The reason that a pair could not be simulated.
     pub refused: Option<String>,
 }
 
@@ -203,7 +203,7 @@ impl Search {
         None
     }
 
-    /// Without bounds: of all pairs, the one whose next workers cost least, until these cost more than the best found.
+    /// In a search without bounds, the pair whose next workers cost least, until these cost more than the best found.
     fn cheapest_of_all(&mut self) -> Option<Box<PoolPair>> {
         let is_of_job = self.ranked_by().is_of_job();
         let Pools { probes, pairs, halves, best, slices, cut, tried, .. } = &mut self.pools;

@@ -8,7 +8,7 @@ use super::fleet::{by_gpu, gpu_name, number};
 use crate::config::catalog::{catalog, prices};
 use crate::config::inputs::Range;
 use crate::config::link::pointed;
-use crate::config::{Field, Issue, json};
+use crate::config::{Field, Issue, excerpt, json};
 use crate::units::map_of;
 
 /// Dollars per GPU-hour, and their basis.
@@ -112,8 +112,13 @@ fn one(gpu: &str, value: &Value, overhead: f64, issues: &mut Vec<Issue>) -> Opti
 }
 
 fn wanted(value: &Value) -> String {
-    let names = OWN.map(|(name, _)| name).join(", ");
-    let given = value.as_str().map_or_else(|| json::kind(value).to_owned(), |text| format!("`{text}`"));
+    if let Some(text) = value.as_str() {
+        return format!(
+            "must be dollars per GPU-hour, `{ON_DEMAND}` or `{RESERVED}`, not `{}`",
+            excerpt(text)
+        );
+    }
+    let (names, given) = (OWN.map(|(name, _)| name).join(", "), json::kind(value));
     format!(
         "must be dollars per GPU-hour, \"{ON_DEMAND}\", \"{RESERVED}\" or an object with {names} for own hardware; \
         not {given}"

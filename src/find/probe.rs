@@ -99,7 +99,7 @@ pub enum Slice {
     Found(Box<Found>, Box<Runner>),
     /// No allowed number of replicas meets the limits; holds the closest run, if any.
     Missed(Option<Box<(Found, BrokenLimit)>>),
-    /// It cannot be planned or served.
+    /// The layout cannot be planned or served.
     Refused(Issue),
 }
 
@@ -135,7 +135,7 @@ impl Probe {
         }
     }
 
-    /// For a layout that may miss the limits even for a lone request: that is tried first.
+    /// A probe of a layout that may miss the limits even for a lone request, which is tried first.
     pub fn alone(layout: BoundedLayout, own: Arc<[KnownRun]>) -> Self {
         Self { alone_first: true, ..Self::new(layout, false, own) }
     }
@@ -267,7 +267,7 @@ pub(super) fn refused(mut issues: Vec<Issue>) -> Slice {
     Slice::Refused(issues.pop().unwrap_or_else(|| Issue::error(Field::Gpu, "it cannot be planned")))
 }
 
-/// The same requests one at a time.
+/// The load with its requests, or sessions, one at a time.
 pub(super) fn one(load: Load) -> Load {
     match load {
         Load::Sessions(_) | Load::SessionRate(_) => Load::Sessions(1),

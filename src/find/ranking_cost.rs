@@ -15,7 +15,7 @@ pub enum RankingCost {
 }
 
 impl RankingCost {
-    /// With this many replicas.
+    /// The cost of this many replicas.
     pub fn of(setup: &Setup, replicas: u32) -> Self {
         let gpus = f64::from(setup.parallel.gpus()) * f64::from(replicas);
         let (first, dollars) = match &setup.prefill {

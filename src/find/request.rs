@@ -8,7 +8,7 @@ use super::ranking_cost::RankedBy;
 use super::{prices, varied};
 use crate::config::catalog::catalog;
 use crate::config::inputs::{self, FormGroup, InputKind};
-use crate::config::link::{BY_GPU, Find, Link, VARIES, real, repeated, ungrouped, unknown_name};
+use crate::config::link::{BY_GPU, Link, SearchSpace, VARIES, real, repeated, ungrouped, unknown_name};
 use crate::config::measured::given;
 use crate::config::{Field, Issue, Load, Scenario, Start, Workload, check, excerpt, json};
 use crate::units::counted;
@@ -63,7 +63,7 @@ impl Request {
         (request.filter(|_| sound), issues)
     }
 
-    /// As [`Self::from_json`], of JSON that is already parsed.
+    /// Reads a request, like [`Self::from_json`], from JSON that is already parsed.
     pub fn from_object(mut object: Map<String, Value>) -> (Option<Self>, Vec<Issue>) {
         let mut issues = Vec::new();
         object.retain(|_, value| !value.is_null());
@@ -156,8 +156,9 @@ pub(super) fn stated(link: &Link) -> Map<String, Value> {
     let Value::Object(mut object) = Link::new(own.clone()).to_json() else { return Map::new() };
     object.retain(|name, _| {
         let field = inputs::by_name(name).map(|input| input.field);
-        let is_format = |field| matches!(field, Field::Weights | Field::Kv) && find.get(field).is_none();
-        field.is_some_and(|field| is_format(field) || !(Find::chooses(field) || find.get(field).is_some()))
+        let varies = |field| find.get(field).is_some();
+        let is_format = |field| matches!(field, Field::Weights | Field::Kv) && !varies(field);
+        field.is_some_and(|field| is_format(field) || !(SearchSpace::chooses(field) || varies(field)))
     });
     let mut vary = Map::new();
     for field in VARIES {
@@ -295,9 +296,7 @@ fn contradictions(request: &Request, issues: &mut Vec<Issue>) {
     }
     if base.workload.slos.limits().next().is_none() {
         let text = match RankedBy::of(&base.workload).is_of_job() {
-            true => {
-                "without a deadline (`slo_e2e`), plans are ranked by what the whole job costs, however long it takes"
-            }
+            true => "without a deadline (`slo_e2e`), plans are ranked by what the whole job costs",
             false => "without a limit on TTFT, TPOT or E2E, every plan that keeps up with the load counts",
         };
         issues.push(Issue::warning(Field::SloTtft, text));

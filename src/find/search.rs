@@ -111,7 +111,7 @@ impl Search {
         }
     }
 
-    /// The same without bounds, for the cheapest plan alone: every layout that fits is simulated with 1, 2, ...
+    /// A search without bounds, for the cheapest plan alone: every layout that fits is simulated with 1, 2, ...
     /// replicas, as long as it costs no more than the best found.
     pub fn exhaustively(self) -> Self {
         Self { exhaustive: true, ..self }
@@ -231,7 +231,7 @@ impl Search {
         None
     }
 
-    /// The same, if its bound is from physics alone.
+    /// The layout with the best bound among those that could still be shown, if that bound is from physics alone.
     fn unrefined(&mut self) -> Option<Box<BoundedLayout>> {
         let is_next = self.layouts.back().is_some_and(|layout| !layout.is_refined);
         if is_next { self.promising() } else { None }

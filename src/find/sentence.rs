@@ -15,13 +15,13 @@ mod plain;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod words;
+mod tokens;
 mod workload;
 
-use crate::config::link::{FRESH, Find, Link, decode};
+use crate::config::link::{FRESH, Link, SearchSpace, decode};
 use crate::config::{Field, Issue, Slos, excerpt};
 use parsed::Parsed;
-use words::{AmountUnit, SEPARATORS, Words, whole_numbers};
+use tokens::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
 const FILLERS: [&str; 63] = [
@@ -107,7 +107,7 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     let mut parsed = Parsed {
         link,
         slos: Slos::default(),
-        find: Find::default(),
+        find: SearchSpace::default(),
         left_out: Vec::new(),
         left_out_to: None,
         stated: Vec::new(),

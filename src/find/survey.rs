@@ -142,14 +142,14 @@ fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
     }
 }
 
-/// The same request at another load.
+/// The request at another load, for this many plans.
 fn at(request: &Request, load: Load, plans: usize) -> Request {
     let mut request = Request { plans, ..request.clone() };
     request.base.workload.load = load;
     request
 }
 
-/// One layout, with as many replicas as required.
+/// The request for one layout, with as many replicas as required.
 fn alone(request: &Request, base: Scenario) -> Request {
     Request {
         base,

@@ -6,7 +6,7 @@ use crate::units::{Dollars, Seconds, cents, chance, fixed, percent};
 
 const HEAD: [&str; 9] =
     ["plan", "$/h", "$/M out", "TTFT", "TPOT", "in limits", "chance", "headroom", "drawback"];
-/// In place of TTFT and TPOT.
+/// Columns of a job, in place of TTFT and TPOT.
 const OF_JOB: [&str; 2] = ["job takes", "job costs"];
 
 impl Answer {

@@ -20,14 +20,14 @@ const OTHERS: [Field; 7] = [
 ];
 
 impl Found {
-    /// As [`name`].
+    /// The plan's [`name`].
     pub fn name(&self, request: &Request) -> String {
         name(request, &self.scenario, &self.setup, self.replicas)
     }
 }
 
 impl BoundedLayout {
-    /// As [`name`], of one replica.
+    /// The [`name`] of one replica of the layout.
     pub fn name(&self, request: &Request) -> String {
         name(request, &self.scenario, &self.setup, 1)
     }
@@ -109,13 +109,13 @@ pub fn broken(run: &Run, load: Load) -> BrokenLimit {
     }
 }
 
-/// The same for a run of one request at a time.
+/// What a run of one request at a time misses by most.
 pub fn broken_alone(run: &Run, load: Load) -> BrokenLimit {
     let broken = broken(run, load);
     BrokenLimit { text: format!("even with one request at a time, {}", broken.text), ..broken }
 }
 
-/// The same for a run with its capacity.
+/// What breaks a limit in an overloaded run, with the rates that arrive and can be served.
 pub fn overloaded(broken: BrokenLimit) -> BrokenLimit {
     let [arriving, served] = [broken.limit, broken.at].map(count);
     let text = match arriving == served {
@@ -191,7 +191,7 @@ fn percentile(share: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Why a plan ranks behind the first.
+/// The reason that a plan ranks behind the first.
 pub fn drawback(found: &Found, first: &Found) -> String {
     let (own, best) = (found.gpus(), first.gpus());
     let less = found

@@ -40,22 +40,22 @@ impl Batch {
         Self::of(Sequences { count, new: 1, past })
     }
 
-    /// The same with this many draft tokens per decoding sequence.
+    /// The step with this many draft tokens per decoding sequence.
     pub fn verifying(self, drafted: u32) -> Self {
         Self { drafted: u64::from(drafted), ..self }
     }
 
-    /// The same, replayed as a CUDA graph of this many sequences.
+    /// The step replayed as a CUDA graph of this many sequences.
     pub fn padded(self, graph: u64) -> Self {
         Self { padding: graph.saturating_sub(self.count()), ..self }
     }
 
-    /// The same with this many tokens reaching the experts from all ranks.
+    /// The step with this many tokens reaching the experts from all ranks.
     pub fn pooling(self, tokens: u64) -> Self {
         Self { pooled: Some(tokens), ..self }
     }
 
-    /// Both combined into one step; `pooled` is reset.
+    /// Both batches combined into one step; `pooled` is reset.
     pub fn with(mut self, other: Self) -> Self {
         self.sequences.extend(other.sequences);
         self.drafted = self.drafted.max(other.drafted);

@@ -42,7 +42,7 @@ pub enum Scope {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub block: Block,
-    /// Its name in a profile of the engine: `qkv_proj`, `attention`, `all_reduce` ...
+    /// The kernel's name in a profile of the engine: `qkv_proj`, `attention`, `all_reduce` ...
     pub name: &'static str,
     pub op: Op,
     pub count: u64,

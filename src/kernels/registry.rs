@@ -70,7 +70,7 @@ pub trait Kernel {
         Ok(Seconds::from_micros(DeviceSpec::of(gpu)?.missed(stored.0, 1.0)))
     }
 
-    /// Its time as a multiple of the kernel that was measured, if the engine's version runs a slower form of it.
+    /// Time as a multiple of the measured kernel's, if the engine's version runs a slower form of it.
     fn stretch(&self, _gpu: &Gpu, _engine: &Engine) -> f64 {
         1.0
     }
@@ -112,12 +112,12 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// On `gpu`, nothing else known.
+    /// A launch on `gpu`, with nothing else known.
     pub fn on(gpu: &'a Gpu) -> Self {
         Self { gpu, caller: None, name: "", kernel: None, math: Dtype::Bf16 }
     }
 
-    /// The same with the kernel that a record names.
+    /// The launch with the kernel that a record names.
     pub fn with<K: Copy + Into<KernelId>>(self, named: &'a KernelName<K>) -> Self {
         Self { name: named.name(), kernel: named.id().map(Into::into), ..self }
     }

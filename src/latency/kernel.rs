@@ -74,7 +74,7 @@ impl Ideal {
         Ok(Self { time, limit, compute, memory, launch, cold })
     }
 
-    /// The same with tile and wave quantisation.
+    /// Lower bound of the time with tile and wave quantisation.
     pub fn ceiling(&self, count: &Count) -> Seconds {
         let stretch = count.schedule.as_ref().map_or(1.0, |schedule| schedule.stretch());
         (self.compute * stretch).max(self.memory).max(self.launch)
@@ -109,7 +109,7 @@ impl KernelTime {
         }
     }
 
-    /// With another time, and bounds as far apart as before.
+    /// The kernel with another time, and bounds scaled by the same factor.
     pub fn lasting(self, time: Seconds) -> Self {
         let longer = time / self.time;
         Self { time, bounds: self.bounds.map(|bounds| bounds.map(|bound| bound * longer)), ..self }
@@ -162,7 +162,7 @@ impl KernelTime {
         Ok(Self { time: streaming.time.max(computing), ..streaming })
     }
 
-    /// The same kernel at its ideal if `roofline` is set.
+    /// The kernel's time at its ideal if `roofline` is set, else as predicted.
     pub fn of_basis(&self, roofline: bool) -> Self {
         if !roofline {
             return self.clone();

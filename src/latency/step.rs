@@ -30,7 +30,7 @@ impl StepTime {
         Self { host: Seconds::ZERO, beside: Seconds::ZERO, total: kernels }
     }
 
-    /// With host time. `None` if the engine's record lacks a figure.
+    /// Step time with host time. `None` if the engine's record lacks a figure.
     ///
     /// * A step with prompt tokens is launched kernel by kernel: only the excess over the kernels' time counts.
     /// * Each sequence costs host time. With asynchronous scheduling this overlaps with the GPU, so only the excess

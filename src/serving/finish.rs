@@ -19,7 +19,7 @@ pub fn finish(plan: &Plan, efficiencies: &Efficiencies) -> Option<Report> {
     Some(answer(plan, efficiencies)?.0)
 }
 
-/// The same, with a runner for other loads of this setup if the plan has a run.
+/// The report of [`finish`], with a runner for other loads of this setup if the plan has a run.
 pub fn answer(plan: &Plan, efficiencies: &Efficiencies) -> Option<(Report, Option<Runner>)> {
     let basis = match efficiencies {
         Efficiencies::Roofline => Basis::Roofline,

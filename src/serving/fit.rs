@@ -56,7 +56,8 @@ pub fn clients_per_replica(setup: &Setup, clients: u32) -> (f64, f64) {
     shared(clients, setup.replicas.max(1))
 }
 
-/// The same for the part that a run simulates: one replica, or all workers of both pools.
+/// Clients per busy copy of what a run simulates (one replica, or all workers of both pools), and the number of busy
+/// copies.
 pub fn clients_per_copy(setup: &Setup, clients: u32) -> (f64, f64) {
     shared(clients, setup.copies())
 }
@@ -77,7 +78,8 @@ pub fn prompts_of_one_replica(setup: &Setup) -> Vec<u32> {
     }
 }
 
-/// Those of its most loaded attention data parallel rank, assigned round-robin.
+/// The prompts of a batch on the most loaded attention data parallel rank of the most loaded replica, assigned
+/// round-robin to both.
 pub fn prompts_of_one_rank(setup: &Setup) -> Vec<u32> {
     largest_share(&prompts_of_one_replica(setup), setup.parallel.dp.max(1) as usize)
 }

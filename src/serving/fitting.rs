@@ -6,7 +6,7 @@ use crate::config::check::{divides, weight_formats};
 use crate::config::{Dtype, Load, MissingFigure, Parallelism, Setup};
 use crate::units::{Bytes, decimal};
 
-/// That change in words.
+/// The smallest change that makes `setup` fit, in words.
 pub(super) fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, MissingFigure> {
     const NONE: &str = "No single change of memory share, TP, PP or weight format makes it fit: use more GPUs, or GPUs with more memory.";
     let now = setup.parallel;
@@ -68,7 +68,7 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
         let narrower = supported && weights.bytes() < setup.weights.bytes();
         let formats = engine.formats_of(model, weights, gpu.arch);
-        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, formats.clone()));
+        let trial = with(&|trial| (trial.weights, trial.formats) = (weights, formats));
         Ok((narrower && divides(&trial) && fits(&trial)?).then_some(trial))
     };
     if let Some(found) = narrowed(Dtype::Fp8)? {

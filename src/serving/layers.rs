@@ -12,15 +12,15 @@ use super::step;
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerKernels {
     pub of: Blocks,
-    /// Its calls in order.
+    /// The layer's kernel calls, in order.
     pub calls: Vec<LayerCall>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerCall {
-    /// The part of the layer it belongs to; communication belongs to the part whose result it sums.
+    /// The part of the layer that the call belongs to; communication belongs to the part whose result it sums.
     pub part: Block,
-    /// Its line in the report of the pass.
+    /// Index of the call's line in the report of the pass.
     pub line: usize,
     /// Launches over all layers of the kind.
     pub count: u64,

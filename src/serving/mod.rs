@@ -1,13 +1,13 @@
 //! TTFT, TPOT, throughput and memory from step times: `plan`, then `finish`, both pure.
 
 mod breakdown;
+pub mod deviation;
 mod elsewhere;
 mod finish;
 mod fit;
 mod fitting;
 mod issues;
 mod layers;
-pub mod measured;
 mod memory;
 mod plan;
 pub mod replica;

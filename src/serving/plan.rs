@@ -18,10 +18,10 @@ use super::table::{Tables, octaves};
 /// Everything that can be computed before the models answer.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// With a trace: the setup with its mean lengths, at its rate.
+    /// The setup; for a trace, with its mean lengths, at its rate.
     pub setup: Setup,
     pub(super) memory: Memory,
-    /// Of the prefill workers, if any.
+    /// Memory of the prefill workers, if any.
     pub(super) of_prefill: Option<Memory>,
     pub(super) issues: Vec<Issue>,
     pub(super) steps: Option<Steps>,
@@ -64,7 +64,7 @@ pub(super) enum Steps {
 /// One pass over all prompts, then decode steps at sampled positions `(step, plan)`.
 #[derive(Debug, Clone)]
 pub(super) struct Offline {
-    /// Over all replicas.
+    /// Requests over all replicas.
     pub requests: f64,
     pub prefill: PlannedStep,
     pub decode: Vec<(u64, PlannedStep)>,
@@ -90,8 +90,8 @@ pub fn plan(setup: &Setup) -> Result<(Plan, Rows), Vec<Issue>> {
     build(setup, None, None)
 }
 
-/// The same with the table of the last plan if it needs the same steps. A `trace` is replayed instead of the setup's
-/// lengths, at the setup's rate or else at the trace's own pace. Also fails if the trace has no pace.
+/// Plans `setup` like [`plan`], with the step table of the last plan if it needs the same steps. A `trace` is
+/// replayed instead of the setup's lengths, at the setup's rate or else at the trace's own pace; fails if it has none.
 pub fn plan_among(
     setup: &Setup,
     trace: Option<Trace>,

@@ -9,9 +9,10 @@ use crate::config::model::Attention;
 use crate::config::{Batching, HostTime, Setup, Support};
 use crate::units::{GIB, Seconds};
 
-/// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures them too, and pads all ranks to the busiest only in those steps (its pull requests
-/// 34102 and 46428). SGLang captures up to its chunk size, with latent attention less, and only what its
-/// `piecewise_cuda_graph` supports. TensorRT-LLM launches prompts kernel by kernel.
+/// Tokens of the largest prefill step that replays a CUDA graph, but for its attention. vLLM captures such steps too,
+/// and pads all ranks to the busiest only in those (its pull requests 34102 and 46428). SGLang captures up to its chunk
+/// size, with latent attention less, and only what its `piecewise_cuda_graph` supports. TensorRT-LLM launches prompts
+/// kernel by kernel.
 pub(super) fn mixed_graph(setup: &Setup) -> u64 {
     if let Some(tokens) = setup.engine.graph_tokens {
         return u64::from(tokens);
@@ -118,7 +119,7 @@ pub fn largest_graph(setup: &Setup) -> u32 {
     }
 }
 
-/// From when the API server takes a request until it can take the next.
+/// Time from when the API server takes a request until it can take the next.
 pub(super) fn frontend(setup: &Setup) -> Seconds {
     Seconds::from_micros(setup.engine.host.frontend_us.checked() / api_servers(setup))
 }
@@ -133,7 +134,7 @@ pub(super) fn api_servers(setup: &Setup) -> f64 {
     if setup.engine.host.server_per_rank { f64::from(setup.parallel.dp) } else { 1.0 }
 }
 
-/// From the API server to the engine's scheduler, including tokenising.
+/// Time from the API server to the engine's scheduler, including tokenising.
 pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     Seconds::from_micros(host.admission_us.checked() + host.prompt_token_us.checked() * prompt)
 }

@@ -27,20 +27,21 @@ pub enum Basis {
 pub struct KernelLine {
     pub block: Block,
     pub name: &'static str,
-    /// Its shape in words: `4096 × 6144 × 4096`.
+    /// The kernel's shape in words: `4096 × 6144 × 4096`.
     pub shape: String,
     /// Launches in the pass.
     pub count: u64,
     pub flops: Flops,
     /// Every operand read once and every result written once, from and to memory or the L2 cache.
     pub bytes: Bytes,
-    /// The part that has to come from or go to device memory: weights, cached KV, and activations beyond the L2 cache.
+    /// Bytes that have to come from or go to device memory: weights, cached KV, and activations beyond the L2 cache.
     pub traffic: Bytes,
     /// FLOP per byte of `traffic`; `None` if nothing is multiplied.
     pub intensity: Option<f64>,
     /// The time at the textbook roofline.
     pub roofline: Seconds,
-    /// The same with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be faster.
+    /// Roofline time with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be
+    /// faster.
     pub ceiling: Seconds,
     pub time: Seconds,
     /// Fraction of the ideal reached: `roofline / time`, in (0, 1].
@@ -89,7 +90,7 @@ pub struct PassReport {
     pub sequences: u64,
     /// Dummy sequences that fill up a CUDA graph.
     pub padding: u64,
-    /// Including the padding.
+    /// New tokens of the step, padding included.
     pub tokens: u64,
     /// Mean tokens in the KV cache per sequence before the step.
     pub past: f64,
@@ -104,11 +105,11 @@ pub struct PassReport {
     /// The resource that takes most time, and its share.
     pub limit: Resource,
     pub limit_share: f64,
-    /// The same, in one sentence.
+    /// What limits the step, in one sentence.
     pub sentence: String,
-    /// Against the dense peak of the dtype used.
+    /// Model FLOPs utilisation, against the dense peak of the dtype used.
     pub mfu: f64,
-    /// Touched weight and KV bytes over step time and peak bandwidth.
+    /// Model bandwidth utilisation: touched weight and KV bytes over step time and peak bandwidth.
     pub mbu: f64,
 }
 
@@ -197,7 +198,7 @@ impl Memory {
         (self.total - self.weights - self.activations - self.reserve - self.kv_room).max(Bytes::ZERO)
     }
 
-    /// With the KV cache of `running` requests per replica of `setup`, holding `tokens` each.
+    /// The memory with the KV cache of `running` requests per replica of `setup`, holding `tokens` each.
     pub(super) fn holding(self, setup: &Setup, running: f64, tokens: f64) -> Self {
         let needed = self.kv_per_token * (running * tokens / f64::from(setup.parallel.dp));
         Self { kv_needed: needed.min(self.kv_room), ..self }

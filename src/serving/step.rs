@@ -23,7 +23,7 @@ use super::sim::Spent;
 /// How a planned call is timed.
 #[derive(Debug, Clone, PartialEq)]
 enum Timing {
-    /// By the answer at this place, or by its bytes if no model covers it.
+    /// Timed by the answer at this place, or by its bytes if no model covers it.
     Learned { ideal: Ideal, place: usize, unedited: Option<Box<Unedited>> },
     /// Already timed: collectives, which have no efficiency.
     Timed(KernelTime),
@@ -82,7 +82,7 @@ impl PlannedStep {
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
-    /// Kernels that it launches without a CUDA graph.
+    /// Kernels that this step launches without a CUDA graph.
     pub fn own_launches(&self, setup: &Setup) -> f64 {
         launches(self.calls.iter().map(|call| &call.call), setup)
     }
@@ -92,18 +92,18 @@ impl PlannedStep {
         launches(&pass(&setup.model, &layout(setup), &Batch::prefill(&[1])), setup)
     }
 
-    /// Those of them that a graph of a step with prompts leaves out: attention, and what else depends on lengths.
+    /// Kernels that the CUDA graph of a step with prompts leaves out: attention, and what else depends on lengths.
     pub fn launches_between(setup: &Setup) -> f64 {
         let scope = Scope::Lengths(Phase::Prefill);
         launches(&pass_of(&setup.model, &layout(setup), &Batch::prefill(&[1]), scope), setup)
     }
 
-    /// The time of all calls in sequence. `None` if `efficiencies` does not answer some of them.
+    /// Kernel time of the step: all calls in sequence. `None` if `efficiencies` does not answer some of them.
     pub fn kernels(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Seconds> {
         Some(Seconds(self.spent(setup, efficiencies)?.seconds))
     }
 
-    /// The same, with the energy of one GPU per stage beyond idle power.
+    /// Kernel time of the step, and the energy of one GPU per stage beyond idle power.
     pub fn spent(&self, setup: &Setup, efficiencies: &Efficiencies) -> Option<Spent> {
         // Power that is not known is not shown.
         let draw = PowerModel::of(setup).ok();
@@ -225,7 +225,7 @@ impl PlannedCall {
         Ok(Self { call, count, timing: Timing::Learned { ideal, place, unedited } })
     }
 
-    /// The same call on another setup, with its engine's kernel.
+    /// This call planned for another setup, with its engine's kernel.
     pub fn on(&self, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
         Self::new(self.call.clone(), setup, UneditedSetup::of(setup).as_ref(), rows)
     }

@@ -53,7 +53,7 @@ pub struct ErrorGroup {
     pub errors: Vec<Option<Error>>,
 }
 
-/// In % of the measured value.
+/// An error in % of the measured value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Error {
     pub mean: f64,
@@ -77,7 +77,7 @@ pub struct Ranked {
     /// TTFT or TPOT.
     pub metric: String,
     pub pairs: u32,
-    /// In %, with calibration; below, by the physics alone.
+    /// Share of pairs ranked correctly with calibration, in %; `physics` is that of the physics alone.
     pub right: f64,
     pub physics: f64,
 }

@@ -1,6 +1,6 @@
 //! The basis of an answer: where its bands come from, and the nearest measured runs.
 
-use super::metric::{self, Metric, change};
+use super::metric::{self, HeadlineMetric, change};
 use super::{Block, Row, Span, Study, edit};
 use crate::calibration::{ConfigPoint, ErrorSource, Observed, PerFactor, shipped};
 use crate::config::link::encode;
@@ -12,7 +12,7 @@ use crate::units::{count, percent};
 
 /// How many measured runs are listed.
 const NEAREST: usize = 8;
-const METRICS: [Metric; 3] = [metric::TTFT, metric::TPOT, metric::PER_GPU];
+const METRICS: [HeadlineMetric; 3] = [metric::TTFT, metric::TPOT, metric::PER_GPU];
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
@@ -56,7 +56,7 @@ fn support(calibrated: &Calibrated) -> String {
 fn doubts(study: &Study, calibrated: &Calibrated) -> Option<Block> {
     let calibration = shipped();
     let own = study.calibrated_on.as_deref().unwrap_or_default();
-    let figure = |metric: &Metric| Some((metric.name, metric.figure(study.own())?));
+    let figure = |metric: &HeadlineMetric| Some((metric.name, metric.figure(study.own())?));
     let known: Vec<_> = METRICS.iter().filter_map(figure).collect();
     let responses: Vec<PerFactor> = known.iter().map(|(_, figure)| figure.response).collect();
     let variances = calibration.variance_by_source(&calibrated.rank_input.point, own, &responses);

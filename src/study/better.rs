@@ -1,6 +1,6 @@
 //! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
 
-use super::metric::{COST, E2E, Metric, TPOT, TTFT};
+use super::metric::{COST, E2E, HeadlineMetric, TPOT, TTFT};
 use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
@@ -12,7 +12,7 @@ use crate::units::{self, fixed};
 const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
-/// Or E2E falls to this: then prompts no longer wait, and the time per token may be longer.
+/// Unless E2E falls to this share: then prompts no longer wait, and the time per token may be longer.
 const MUCH_SOONER: f64 = 0.5;
 
 /// Chance of meeting the limits from which on a configuration is considered sure, and how much of its chance a
@@ -111,7 +111,7 @@ fn confidence(own: &Case, case: &Case) -> Option<f64> {
     [cheaper, case.chance_within_limits()].into_iter().flatten().reduce(f64::min)
 }
 
-/// Whether it answers, keeps up with the load and meets any limits.
+/// Whether a configuration has an answer, keeps up with the load and meets any limits.
 fn is_good(case: &Case) -> bool {
     case.headline().is_some() && !case.is_overloaded() && case.meets_limits() != Some(false)
 }
@@ -122,8 +122,9 @@ fn gain(own: &Case, case: &Case) -> Option<f64> {
     if !is_good(own) {
         return Some(cost);
     }
-    let slower =
-        |metric: Metric| metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER);
+    let slower = |metric: HeadlineMetric| {
+        metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER)
+    };
     let limited = own.meets_limits().is_some();
     let is_sooner = E2E.of(case).zip(E2E.of(own)).is_some_and(|(new, now)| new < now * MUCH_SOONER);
     let keeps = if limited { stays_sure(own, case) } else { is_sooner || !slower(TTFT) && !slower(TPOT) };
@@ -134,14 +135,14 @@ fn saves(own: &Case, case: &Case) -> bool {
     COST.of(case).zip(COST.of(own)).is_some_and(|(new, now)| new <= now * (1.0 - LEAST_SAVING))
 }
 
-/// Whether it makes limits sure that are not, at no more than the same cost.
+/// Whether `case` makes limits sure that are not, at no more than the same cost.
 fn becomes_sure(own: &Case, case: &Case) -> bool {
     let costs = COST.of(case).zip(COST.of(own)).is_some_and(|(new, now)| new <= now * (1.0 + SAME));
     let chances = own.chance_within_limits().zip(case.chance_within_limits());
     costs && chances.is_some_and(|(now, new)| now < SURE && new >= SURE)
 }
 
-/// Whether it does not trade certainty for cost.
+/// Whether `case` does not trade certainty for cost.
 fn stays_sure(own: &Case, case: &Case) -> bool {
     let chances = own.chance_within_limits().zip(case.chance_within_limits());
     chances.is_none_or(|(now, new)| (new >= SURE || now < SURE) && new >= now - LESS_SURE)
@@ -170,7 +171,7 @@ fn words(own: &Case, case: &Case, cost: f64) -> String {
 
 /// `, answers 63 % sooner, but TTFT is 40 % longer`; differences of noise are none.
 fn speed(own: &Case, case: &Case) -> String {
-    let ratio = |metric: Metric| metric.ratio(case, own);
+    let ratio = |metric: HeadlineMetric| metric.ratio(case, own);
     let sooner = ratio(E2E).filter(|ratio| ratio * SLOWER < 1.0);
     let later = ratio(TTFT).filter(|ratio| *ratio > SLOWER);
     let share = |ratio: f64| fixed((ratio - 1.0).abs() * 100.0, 0);

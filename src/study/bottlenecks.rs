@@ -6,7 +6,7 @@ use crate::config::Issue;
 use crate::graph::Phase;
 use crate::units::{Seconds, percent};
 
-/// Its issues, its memory, and where TTFT, TPOT and the steps spend their time.
+/// A configuration's issues, its memory, and where TTFT, TPOT and the steps spend their time.
 pub fn bottlenecks(own: &Case) -> Vec<String> {
     let mut lines: Vec<String> = own.issues().iter().map(Issue::sentence).collect();
     if let Some(memory) = own.report().map(|report| &report.memory) {
@@ -41,7 +41,7 @@ pub fn bottlenecks(own: &Case) -> Vec<String> {
     lines
 }
 
-/// How much of TPOT is not decoding, if that is much.
+/// A sentence on how much of TPOT is not decoding, if that is much.
 fn of_tpot(own: &Case) -> Option<String> {
     const MUCH: f64 = 0.25;
     let (setup, report, decode) = (own.setup()?, own.report()?, own.pass(Phase::Decode)?);

@@ -137,7 +137,7 @@ fn headroom(pass: &PassReport) -> String {
     text + "."
 }
 
-/// Between the roofline and the prediction: a kernel with different tiles than counted may be faster than its ceiling.
+/// The ceiling, kept between roofline and prediction: a kernel with other tiles than counted may be faster than it.
 fn ceiling(kernel: &KernelLine) -> Seconds {
     Seconds(kernel.ceiling.0.min(kernel.time.0).max(kernel.roofline.0))
 }

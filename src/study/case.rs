@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::metric::Metric;
+use super::metric::HeadlineMetric;
 use super::rank::WinProbability;
 use crate::calibration::KnownRun;
 use crate::config::catalog::catalog;
@@ -15,7 +15,7 @@ use crate::units::chance;
 
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// How it differs from the others.
+    /// How the configuration differs from the others.
     pub name: String,
     pub scenario: Scenario,
     /// `None` until predicted.
@@ -99,7 +99,7 @@ impl Case {
     }
 
     /// How likely it beats the configuration on the form in a metric.
-    pub fn beats(&self, metric: Metric) -> Option<&WinProbability> {
+    pub fn beats(&self, metric: HeadlineMetric) -> Option<&WinProbability> {
         self.outcome.as_ref()?.beats.iter().find(|beats| beats.metric.name == metric.name)
     }
 
@@ -114,7 +114,7 @@ impl Case {
         self.report().and_then(|report| report.calibrated.as_ref()).map_or(0, |of| of.support.own)
     }
 
-    /// Why there is no answer; empty if there is one.
+    /// The reason that there is no answer; empty if there is one.
     pub fn reason(&self) -> &str {
         match self.headline() {
             Some(_) => "",

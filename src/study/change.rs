@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::bottlenecks::bottlenecks;
-use super::metric::{COST, E2E, Metric, OUTPUT, PER_GPU, TPOT, TTFT, head};
+use super::metric::{COST, E2E, HeadlineMetric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::row_order::RowOrder;
 use super::{Block, Case, Row, Study, better, edit, remedy};
 use crate::config::link::Link;
@@ -204,7 +204,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-const COLUMNS: [Metric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
+const COLUMNS: [HeadlineMetric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
 
 /// The best change if the configuration does not fit or misses its limits.
 fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
@@ -258,7 +258,7 @@ fn is_worth_a_row(own: &Case, case: &Case) -> bool {
     if own.headline().is_none() || meets(case) && !meets(own) || overloaded == [false, true] {
         return true;
     }
-    let ratio = |metric: Metric| metric.ratio(case, own);
+    let ratio = |metric: HeadlineMetric| metric.ratio(case, own);
     let times = [TTFT, TPOT].map(ratio);
     // A prompt that waits less for its first token may wait longer for the others, and still be answered sooner.
     let is_sooner = ratio(E2E).is_some_and(|ratio| ratio < 1.0 - SHOWN);

@@ -1,7 +1,7 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{COMPARED, CONFIDENT, WinProbability};
-use super::{Block, Case, Row, Span, Study, edit, measured, metric, to_measure, words};
+use super::{Block, Case, Row, Span, Study, against_measured, edit, metric, to_measure, words};
 use crate::chart::runs::size_of;
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
@@ -10,7 +10,7 @@ use crate::config::names::named;
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog, check};
 use crate::units::{chance, fixed, percent};
 
-/// Clients or sequences at which each configuration is predicted for the curves, and shares of any other load.
+/// Clients or sequences at which each configuration is predicted for the curves; multiples of any other load.
 const CLIENTS: [f64; 6] = [1.0, 4.0, 16.0, 64.0, 128.0, 256.0];
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 const HEIGHT: u32 = 260;
@@ -20,7 +20,7 @@ const SUGGESTED: [&str; 6] = ["h100-sxm", "h200-sxm", "b200", "b300", "a100-sxm-
 const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
 const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
 
-/// Those of the link; by default another GPU, and another engine that can run the format.
+/// The link's configurations to compare with; by default another GPU, and another engine that can run the format.
 pub fn shown(link: &Link) -> Vec<Scenario> {
     if !link.compared.is_empty() {
         return link.compared.clone();
@@ -155,7 +155,7 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
     metrics.chain(meets).chain([row("KV cache filled", filled)])
 }
 
-/// In which metrics it beats the form, and how sure that is. `None` without calibration.
+/// The metrics in which a configuration beats the form, and how sure that is. `None` without calibration.
 fn verdict(name: &str, case: &Case) -> Option<String> {
     let known: Vec<&WinProbability> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
     let list = |of: &dyn Fn(&WinProbability) -> Option<f64>| {
@@ -196,7 +196,7 @@ fn is_open(beats: &WinProbability) -> bool {
     (1.0 - CONFIDENT..CONFIDENT).contains(&beats.with)
 }
 
-/// Without its unit.
+/// The metric's name without its unit.
 fn name_of(beats: &WinProbability) -> &'static str {
     beats.metric.name.split(',').next().unwrap_or(beats.metric.name)
 }
@@ -225,15 +225,15 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
     ]
 }
 
-/// All of them over the same loads, on common axes.
+/// Curves of all configurations over the same loads, on common axes.
 fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     let loads = loads(study.link.scenario.workload.load);
     let at = loads.map(Load::amount);
-    let panel = |metric: &metric::Metric| {
+    let panel = |metric: &metric::HeadlineMetric| {
         let cases = NAMES.iter().zip(TONES).zip(points.chunks(loads.len()));
         let lines = cases.map(|((name, tone), own)| metric.line(name, tone, at.into_iter().zip(own)));
         let all = at.into_iter().cycle().zip(points);
-        metric.panel(lines.chain([measured::dots(study, *metric, all)]).collect())
+        metric.panel(lines.chain([against_measured::dots(study, *metric, all)]).collect())
     };
     let panels: Vec<Panel> = metric::CURVES.iter().filter_map(panel).collect();
     if panels.is_empty() {

@@ -23,7 +23,7 @@ pub struct Choice {
 pub struct Block {
     /// The page and tests find it by this: unique in a page, or empty.
     pub id: String,
-    /// Its title; empty for texts and facts.
+    /// The block's title; empty for texts and facts.
     pub name: String,
     pub content: Content,
 }
@@ -32,7 +32,7 @@ pub struct Block {
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     Text(Vec<Span>),
-    /// Only its name.
+    /// Nothing but the block's name.
     Heading,
     Table(Table),
     Figure(Plot),
@@ -92,12 +92,12 @@ pub struct Code {
 pub struct Fact {
     pub name: String,
     pub value: String,
-    /// Its meaning, as a tooltip.
+    /// The fact's meaning, as a tooltip.
     pub help: String,
 }
 
 impl Document {
-    /// With a single paragraph.
+    /// A document with a single paragraph.
     pub fn saying(text: impl Into<String>) -> Self {
         Self { blocks: vec![Block::text(text)], ..Self::default() }
     }
@@ -163,13 +163,13 @@ impl Block {
         Self::new(name.into(), Content::Fold(blocks)).called(id)
     }
 
-    /// With an id.
+    /// The block with this id.
     #[must_use]
     pub fn called(self, id: impl Into<String>) -> Self {
         Self { id: id.into(), ..self }
     }
 
-    /// Its table, if it is one.
+    /// The block's table, if it is one.
     pub fn as_table(&self) -> Option<&Table> {
         if let Content::Table(table) = &self.content { Some(table) } else { None }
     }
@@ -180,7 +180,7 @@ impl Span {
         Self { text: text.into(), link: String::new() }
     }
 
-    /// With its meaning, if the glossary has one.
+    /// A text with its meaning, if the glossary has one.
     pub fn term(text: impl Into<String>) -> Self {
         let text = text.into();
         let meaning = glossary::meaning(&text);

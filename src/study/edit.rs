@@ -25,18 +25,18 @@ pub fn layout(base: &Scenario, tp: u32) -> String {
     }
 }
 
-/// EP never exceeds the GPUs available.
+/// Sets TP, and limits EP to the GPUs available.
 pub fn tp(scenario: &mut Scenario, tp: u32) {
     scenario.parallel.tp = tp;
     scenario.parallel.ep = scenario.parallel.ep.min(scenario.parallel.gpus_per_stage());
 }
 
-/// A fixed length replaces a histogram.
+/// Gives every prompt this length, which replaces a histogram.
 pub fn isl(scenario: &mut Scenario, isl: u32) {
     scenario.workload.set_mean_prompt(Some(f64::from(isl)));
 }
 
-/// As [`isl`].
+/// Gives every output this length, which replaces a histogram.
 pub fn osl(scenario: &mut Scenario, osl: u32) {
     scenario.workload.set_mean_output(Some(f64::from(osl)));
 }

@@ -4,7 +4,7 @@ mod calibration;
 mod kernels;
 mod numbers;
 
-use super::{Block, Study, measured, refused};
+use super::{Block, Study, against_measured, refused};
 use crate::serving::report::Basis;
 
 pub fn blocks(study: &Study) -> Vec<Block> {
@@ -20,7 +20,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         ),
     };
     let mut blocks = vec![Block::text(basis)];
-    blocks.extend(measured::blocks(study));
+    blocks.extend(against_measured::blocks(study));
     blocks.push(Block::heading("Numbers"));
     if let Some(headline) = &report.headline {
         blocks.extend(numbers::headline(setup, report, headline));

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Block, Document, Row, Study, breakdown, measured, metric, refused};
+use super::{Block, Document, Row, Study, against_measured, breakdown, metric, refused};
 use crate::chart::csv;
 use crate::config::measured::given;
 use crate::serving::Report;
-use crate::serving::measured::Deviation;
+use crate::serving::deviation::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
 use crate::study::words;
 use crate::units::decimal;
@@ -35,7 +35,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return runs(study);
     }
     let Some(report) = own.report() else { return refused(own.issues()) };
-    let measured: Vec<Deviation> = measured::numbers(study).into_iter().map(|(_, both)| both).collect();
+    let measured: Vec<Deviation> =
+        against_measured::numbers(study).into_iter().map(|(_, both)| both).collect();
     match study.chosen.as_str() {
         "csv" => {
             let mut blocks = vec![Block::code("Kernels of both phases", "rooflight.csv", kernels(report))];
@@ -141,7 +142,7 @@ fn markdown(study: &Study) -> String {
         let rows = metric::ALL.iter().map(|metric| (metric.name, metric.print(own)));
         blocks.push(Block::table("Prediction", &["", "Value"], rows));
     }
-    blocks.extend(measured::blocks(study));
+    blocks.extend(against_measured::blocks(study));
     // Without passes, the breakdown says why.
     if own.report().is_some_and(|report| !report.passes.is_empty()) {
         blocks.extend(refused(own.issues()));

@@ -7,7 +7,7 @@ use crate::serving::report::Headline;
 use crate::units::fixed;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Metric {
+pub struct HeadlineMetric {
     pub name: &'static str,
     unit: ChartUnit,
     value: fn(&Headline) -> Option<f64>,
@@ -16,12 +16,12 @@ pub struct Metric {
     /// Falls as that figure rises.
     inverse: bool,
     pub less_is_better: bool,
-    compared: Compared,
+    compared: Comparability,
 }
 
 /// What two runs are ranked by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compared {
+enum Comparability {
     Value,
     /// A throughput. At an arrival rate a run also drains, the longer the slower its last answers are, so it is that of
     /// the time while the load lasts.
@@ -35,58 +35,59 @@ const fn time(
     name: &'static str,
     value: fn(&Headline) -> Option<f64>,
     rests_on: fn(&RankInput) -> Option<UncertainFigure>,
-) -> Metric {
-    Metric {
+) -> HeadlineMetric {
+    HeadlineMetric {
         name,
         unit: ChartUnit::Seconds,
         value,
         rests_on,
         inverse: false,
         less_is_better: true,
-        compared: Compared::UnlessOverloaded,
+        compared: Comparability::UnlessOverloaded,
     }
 }
 
 /// All output rates have the same relative uncertainty.
-const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Metric {
+const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> HeadlineMetric {
     let rests_on = |of: &RankInput| of.output;
-    Metric {
+    HeadlineMetric {
         name,
         unit: ChartUnit::Count,
         value,
         rests_on,
         inverse: false,
         less_is_better: false,
-        compared: Compared::Sustained,
+        compared: Comparability::Sustained,
     }
 }
 
-pub const TTFT: Metric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
-pub const TPOT: Metric = time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot);
-pub const E2E: Metric = time("E2E", |headline| Some(headline.e2e.0), |of| of.e2e);
-pub const OUTPUT: Metric = rate("Output, tok/s in all", |headline| Some(headline.output_per_s));
-pub const PER_GPU: Metric = rate("Output per GPU, tok/s", |headline| Some(headline.output_per_s_per_gpu));
-pub const PER_USER: Metric = Metric {
+pub const TTFT: HeadlineMetric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
+pub const TPOT: HeadlineMetric = time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot);
+pub const E2E: HeadlineMetric = time("E2E", |headline| Some(headline.e2e.0), |of| of.e2e);
+pub const OUTPUT: HeadlineMetric = rate("Output, tok/s in all", |headline| Some(headline.output_per_s));
+pub const PER_GPU: HeadlineMetric =
+    rate("Output per GPU, tok/s", |headline| Some(headline.output_per_s_per_gpu));
+pub const PER_USER: HeadlineMetric = HeadlineMetric {
     rests_on: |of| of.tpot,
     inverse: true,
-    compared: Compared::UnlessOverloaded,
+    compared: Comparability::UnlessOverloaded,
     ..rate("Output per user, tok/s", |headline| headline.output_per_s_per_user)
 };
-pub const REQUESTS: Metric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
-pub const COST: Metric = Metric {
+pub const REQUESTS: HeadlineMetric = rate("Requests/s in all", |headline| Some(headline.requests_per_s));
+pub const COST: HeadlineMetric = HeadlineMetric {
     unit: ChartUnit::Dollars,
     inverse: true,
     less_is_better: true,
-    compared: Compared::Value,
+    compared: Comparability::Value,
     ..rate("Cost per M output tokens", |headline| headline.dollars_per_million.map(|dollars| dollars.0))
 };
 
 /// All metrics, in report order.
-pub const ALL: [Metric; 8] = [TTFT, TPOT, E2E, OUTPUT, PER_GPU, PER_USER, REQUESTS, COST];
+pub const ALL: [HeadlineMetric; 8] = [TTFT, TPOT, E2E, OUTPUT, PER_GPU, PER_USER, REQUESTS, COST];
 /// Metrics in curves over a setting, one panel each.
-pub const CURVES: [Metric; 3] = [TTFT, TPOT, PER_GPU];
+pub const CURVES: [HeadlineMetric; 3] = [TTFT, TPOT, PER_GPU];
 
-impl Metric {
+impl HeadlineMetric {
     /// `None` without an answer, or if the answer lacks the number.
     pub fn of(&self, case: &Case) -> Option<f64> {
         (self.value)(case.headline()?)
@@ -108,18 +109,18 @@ impl Metric {
     /// Which is better: its value while the load lasts, relative to that of `base`; `None` if they cannot be compared.
     pub fn ratio(&self, case: &Case, base: &Case) -> Option<f64> {
         let overloaded = case.is_overloaded() || base.is_overloaded();
-        let comparable = self.compared != Compared::UnlessOverloaded || !overloaded;
+        let comparable = self.compared != Comparability::UnlessOverloaded || !overloaded;
         Some(self.sustained(case).filter(|_| comparable)? / self.sustained(base)?)
     }
 
-    /// Its value while the load lasts.
+    /// The metric's value while the load lasts.
     pub fn sustained(&self, case: &Case) -> Option<f64> {
         let value = self.of(case)?;
-        let run = case.report()?.run.as_ref().filter(|_| self.compared == Compared::Sustained);
+        let run = case.report()?.run.as_ref().filter(|_| self.compared == Comparability::Sustained);
         Some(run.map_or(value, |run| run.sustained(value)))
     }
 
-    /// Its value and uncertainty, if calibrated.
+    /// The metric's value while the load lasts, and its uncertainty; `None` if not calibrated.
     pub fn figure(&self, case: &Case) -> Option<UncertainFigure> {
         let of = (self.rests_on)(&case.report()?.calibrated.as_ref()?.rank_input)?;
         let response = if self.inverse { of.response.map(|by| -by) } else { of.response };
@@ -140,12 +141,12 @@ impl Metric {
 }
 
 /// The head of a table with these columns after the first ones.
-pub fn head<'a>(first: &[&'a str], columns: &[Metric]) -> Vec<&'a str> {
+pub fn head<'a>(first: &[&'a str], columns: &[HeadlineMetric]) -> Vec<&'a str> {
     first.iter().copied().chain(columns.iter().map(|metric| metric.name)).collect()
 }
 
 /// The cells of `columns` in a row: each value with its change from `base`, or why there is no answer.
-pub fn changes(columns: &[Metric], case: &Case, base: &Case) -> Vec<Span> {
+pub fn changes(columns: &[HeadlineMetric], case: &Case, base: &Case) -> Vec<Span> {
     let first = case.headline().is_none().then(|| case.reason().into());
     let rest = columns.iter().skip(usize::from(first.is_some()));
     first.into_iter().chain(rest.map(|metric| metric.print_change(case, base).into())).collect()

@@ -4,6 +4,7 @@
 //! [`Document`]. The caller runs the models: the page's worker between messages, `predict` directly.
 
 pub mod accuracy;
+pub mod against_measured;
 #[cfg(feature = "chart")]
 pub mod badge;
 mod basis;
@@ -22,7 +23,6 @@ mod glossary;
 mod headroom;
 mod layers;
 mod markdown;
-pub mod measured;
 mod metric;
 pub mod panel;
 pub mod pick;
@@ -101,7 +101,7 @@ impl Study {
         link.settle();
         let View { choices, cases, .. } = topic.view();
         let known = choices.iter().find(|(id, _)| *id == chosen).or(choices.first());
-        let chosen = if topic == Topic::Find { chosen } else { known.map_or("", |(id, _)| id) };
+        let chosen = if topic == Topic::Search { chosen } else { known.map_or("", |(id, _)| id) };
         let cases = cases.map_or_else(Vec::new, |cases| {
             let mut all = vec![Case::new("", link.scenario.clone())];
             all.extend(cases(&link, chosen));
@@ -199,8 +199,8 @@ impl Study {
         Document { choices, chosen: self.chosen.clone(), blocks: blocks(self) }
     }
 
-    /// The same as the page shows it: plans with what the header shares and saves of them, and predictions with what they
-    /// are not of.
+    /// The current document as the page shows it: plans with what the header shares and saves of them, and predictions
+    /// with a note that they are not of the replayed trace.
     pub fn page_document(&self) -> Document {
         if let Some(plans) = &self.plans {
             return plans.page_document(&self.page);

@@ -18,7 +18,7 @@ pub enum Panel {
 pub struct View {
     pub id: &'static str,
     pub name: &'static str,
-    /// With their names; the first one represents the view.
+    /// The panels with their names; the first one represents the view.
     pub panels: &'static [(Panel, &'static str)],
 }
 
@@ -62,7 +62,7 @@ pub const HEADER_PANELS: [(Panel, &str); 2] =
     [(Panel::Study(Topic::Share), "Share"), (Panel::Study(Topic::Export), "Export")];
 
 impl Panel {
-    /// Its name in page links and tests.
+    /// The panel's name in page links and tests.
     pub fn id(self) -> &'static str {
         match self {
             Self::Overview => "overview",
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn every_study_has_its_place() {
         for &topic in
-            Topic::ALL.iter().filter(|topic| !matches!(topic, Topic::Find | Topic::Better | Topic::Plans))
+            Topic::ALL.iter().filter(|topic| !matches!(topic, Topic::Search | Topic::Better | Topic::Plans))
         {
             assert_eq!(Panel::from_id(topic.id()), Panel::Study(topic));
         }

@@ -107,7 +107,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// Also returns the weights on the fullest GPU.
+    /// Whether a scenario fits, and the weights on the fullest GPU unless it is refused.
     fn of(scenario: &Scenario) -> (Self, Option<Bytes>) {
         let (setup, _) = check(scenario, catalog());
         match setup.and_then(|setup| memory_of(&setup).ok()) {
@@ -165,7 +165,7 @@ mod tests {
     use crate::study::Topic;
 
     fn rows(question: &str) -> Vec<Vec<String>> {
-        let study = Study::new(Topic::Find, question, "v=1&m=qwen3-32b&g=h100-sxm", "");
+        let study = Study::new(Topic::Search, question, "v=1&m=qwen3-32b&g=h100-sxm", "");
         let blocks = blocks(&study, question);
         let rows = blocks.first().and_then(Block::as_table).into_iter().flat_map(|table| &table.rows);
         rows.map(|row| row.cells.iter().map(|cell| cell.text.clone()).collect()).collect()

@@ -12,7 +12,7 @@ pub struct RowOrder {
     has_no_price: bool,
     /// Logarithm of the cost, or else of the output per GPU with its sign changed: lower is better.
     worth: f64,
-    /// Of meeting the limits.
+    /// The chance of meeting the limits.
     chance: f64,
 }
 

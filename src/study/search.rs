@@ -115,7 +115,7 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     }
 }
 
-/// For models and GPUs: whether the weights and one request of this load fit in the current layout.
+/// Says for a model or GPU whether the weights and one request of this load fit in the current layout.
 fn say_whether_it_fits(entry: &mut Entry) {
     if !matches!(entry.kind, "Model" | "GPU") {
         return;
@@ -166,7 +166,7 @@ mod tests {
     use crate::study::Topic;
 
     fn names(words: &str) -> Vec<String> {
-        let study = Study::new(Topic::Find, words, "v=1", "");
+        let study = Study::new(Topic::Search, words, "v=1", "");
         let words: Vec<&str> = words.split_whitespace().collect();
         search(&study, &words).into_iter().map(|entry| entry.name).collect()
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn terms_and_inputs_are_found_by_what_they_mean() {
         let first = |words: &str| {
-            let study = Study::new(Topic::Find, words, "v=1", "");
+            let study = Study::new(Topic::Search, words, "v=1", "");
             let words: Vec<&str> = words.split_whitespace().collect();
             search(&study, &words).into_iter().next().map(|entry| (entry.kind, entry.name, entry.link))
         };

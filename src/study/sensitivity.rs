@@ -1,6 +1,6 @@
 //! How much each figure of the GPU matters: one of them changed at a time.
 
-use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, changes, head};
+use super::metric::{COST, HeadlineMetric, PER_GPU, TPOT, TTFT, changes, head};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::inputs::{FormGroup, Input, Number};
 use crate::config::link::Link;
@@ -10,7 +10,7 @@ use crate::units::{Order, count, significant};
 /// The default first.
 pub const CHOICES: [(&str, &str); 3] = [("tenth", "10 % more"), ("twice", "Twice"), ("half", "Half")];
 
-const COLUMNS: [Metric; 4] = [TTFT, TPOT, PER_GPU, COST];
+const COLUMNS: [HeadlineMetric; 4] = [TTFT, TPOT, PER_GPU, COST];
 /// Changes below this are rounding and the noise of a run's arrivals.
 const SAME: f64 = 0.001;
 /// Significant digits of a changed figure.
@@ -85,7 +85,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 /// The largest relative change of a latency or of the output; `None` if there is no answer.
 fn effect(own: &Case, case: &Case) -> Option<f64> {
     case.headline()?;
-    let change = |metric: &Metric| Some(metric.ratio(case, own)?.ln().abs());
+    let change = |metric: &HeadlineMetric| Some(metric.ratio(case, own)?.ln().abs());
     Some([TTFT, TPOT, PER_GPU].iter().filter_map(change).fold(0.0, f64::max))
 }
 

@@ -1,6 +1,6 @@
 //! What a change of the model's shape buys: moves at equal memory, and at equal TPOT.
 
-use super::metric::{COST, Metric, PER_GPU, TPOT, TTFT, change, changes, head};
+use super::metric::{COST, HeadlineMetric, PER_GPU, TPOT, TTFT, change, changes, head};
 use super::{Block, Case, Row, Span, Study};
 use crate::config::link::Link;
 use crate::config::model::{Model, Size};
@@ -11,7 +11,7 @@ use crate::units::count;
 pub const CHOICES: [(&str, &str); 2] = [("memory", "Equal memory"), (TIME, "Equal TPOT")];
 const TIME: &str = "latency";
 
-const COLUMNS: [Metric; 4] = [TTFT, TPOT, PER_GPU, COST];
+const COLUMNS: [HeadlineMetric; 4] = [TTFT, TPOT, PER_GPU, COST];
 /// Widths tried for one of equal TPOT, as multiples of that of equal memory.
 const TRIED: [f64; 3] = [0.7, 1.0, 1.4];
 /// GEMMs use tiles of this many columns, and block-scaled formats blocks; narrower shards than the
@@ -119,12 +119,12 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if study.chosen == TIME { at_equal_tpot(study, balance) } else { of_equal_memory(study, balance) }
 }
 
-/// As the head of a column.
+/// The size's name as the head of a column.
 fn label(balance: Size) -> &'static str {
     if balance == Size::Mlp { "MLP width" } else { "Expert width" }
 }
 
-/// Within a sentence.
+/// The parts whose width is `balance`, within a sentence.
 fn owners(balance: Size) -> &'static str {
     if balance == Size::Mlp { "MLPs" } else { "experts" }
 }

@@ -1,7 +1,7 @@
 //! Snippets that show a configuration elsewhere.
 
 use super::markdown::plain;
-use super::{Block, Document, Span, Study, measured};
+use super::{Block, Document, Span, Study, against_measured};
 use crate::study::words;
 
 /// Embeddable views, and their height in CSS pixels before they report their own, as in docs/embedding.md.
@@ -21,7 +21,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         Block::code("Link", "", &address),
         Block::code("Markdown", "", &markdown),
     ];
-    if let Some(table) = measured::table(study) {
+    if let Some(table) = against_measured::table(study) {
         let table = Document { blocks: vec![table], ..Document::default() }.to_markdown(&study.page);
         let snippet = format!("{markdown}\n\n{}", table.trim());
         blocks.push(Block::code("Measured and predicted, as Markdown", "", snippet));

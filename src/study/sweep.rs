@@ -1,7 +1,7 @@
 //! A configuration with one setting varied.
 
-use super::metric::{self, COST, Metric, OUTPUT, PER_GPU, TPOT, TTFT};
-use super::{Block, Case, Row, Study, edit, measured};
+use super::metric::{self, COST, HeadlineMetric, OUTPUT, PER_GPU, TPOT, TTFT};
+use super::{Block, Case, Row, Study, against_measured, edit};
 use crate::chart::{Axis, Bar, Bars, Chart, ChartUnit, Curves, Panel, Tone, runs};
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, Scenario, catalog};
@@ -27,7 +27,7 @@ const DOUBLINGS: i32 = 4;
 const DEGREES: [u32; 5] = [1, 2, 4, 8, 16];
 const BUDGETS: [u32; 6] = [512, 1024, 2048, 4096, 8192, 16384];
 const SEQUENCES: [u32; 6] = [16, 32, 64, 128, 256, 512];
-const COLUMNS: [Metric; 5] = [TTFT, TPOT, OUTPUT, PER_GPU, COST];
+const COLUMNS: [HeadlineMetric; 5] = [TTFT, TPOT, OUTPUT, PER_GPU, COST];
 
 pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
     let base = &link.scenario;
@@ -176,9 +176,9 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
     let at = |case: &Case| position(case, &study.chosen);
     // Measured runs have their own settings.
     let has_runs = ["load", "isl", "osl", "tp"].contains(&&*study.chosen);
-    let panel = |(metric, limit): (Metric, Option<f64>)| {
+    let panel = |(metric, limit): (HeadlineMetric, Option<f64>)| {
         let points = cases.iter().filter_map(|case| Some((at(case)?, *case)));
-        let dots = measured::dots(study, metric, points.clone().filter(|_| has_runs));
+        let dots = against_measured::dots(study, metric, points.clone().filter(|_| has_runs));
         let panel = metric.panel(vec![metric.line("", Tone::Accent, points), dots])?;
         Some(Panel { limit: limit.map(|limit| limit * 1e-3), ..panel })
     };

@@ -31,7 +31,7 @@ pub enum Topic {
     Share,
     Export,
     /// The page's search, which has no view.
-    Find,
+    Search,
     /// The line below the answer, which has no view.
     Better,
     /// The plans requested by a link: a mode of the page.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::metric::{COST, Metric, PER_GPU, PER_USER, TPOT, TTFT, head};
+use super::metric::{COST, HeadlineMetric, PER_GPU, PER_USER, TPOT, TTFT, head};
 use super::rank::{self, CONFIDENT};
 use super::{Block, Case, Row, Study, edit, to_measure};
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
@@ -13,9 +13,9 @@ use crate::units::{Order, chance, count, counted};
 const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
-/// Of one degree after another, beside the frontier's.
+/// Tones of one degree after another, beside the frontier's.
 const TONES: [Tone; 5] = [Tone::Kind(0), Tone::Kind(1), Tone::Kind(2), Tone::Ink, Tone::Faint];
-const COLUMNS: [Metric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
+const COLUMNS: [HeadlineMetric; 5] = [PER_USER, PER_GPU, TTFT, TPOT, COST];
 
 /// A configuration and its position in the chart.
 struct FrontierPoint<'a> {
@@ -43,7 +43,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     degrees(base).into_iter().flat_map(|tp| CLIENTS.map(|clients| (tp, clients))).map(case).collect()
 }
 
-/// Of users if the configuration serves sessions.
+/// A load of this many clients, or of users if the configuration serves sessions.
 fn swept_load(base: &Scenario, number: u32) -> Load {
     match base.workload.load {
         Load::Sessions(_) | Load::SessionRate(_) => Load::Sessions(number),
@@ -149,7 +149,7 @@ fn point(case: &Case) -> Option<FrontierPoint<'_>> {
     Some(FrontierPoint { case, per_user: PER_USER.of(case)?, per_gpu: PER_GPU.of(case)? })
 }
 
-/// From the slowest user to the fastest.
+/// The points that no other dominates, from the slowest user to the fastest.
 fn frontier<'a, 'b>(points: &'b [FrontierPoint<'a>]) -> Vec<&'b FrontierPoint<'a>> {
     let dominated = |point: &FrontierPoint<'_>| {
         points.iter().any(|other| {

@@ -14,9 +14,9 @@ pub struct TtftParts {
     pub images: Seconds,
     /// The rest of the request's own prompt, if it had its steps to itself.
     pub prompt: Seconds,
-    /// Until the request has reached the scheduler.
+    /// Time until the request has reached the scheduler.
     pub server: Seconds,
-    /// From a prefill worker to a decode replica.
+    /// Time from a prefill worker to a decode replica.
     pub hand_over: Seconds,
     pub queue: Seconds,
     /// What other requests in the same steps add.

@@ -244,7 +244,7 @@ pub fn resource(resource: Resource) -> &'static str {
     }
 }
 
-/// Its colour class in the page's styles.
+/// A resource's colour class in the page's styles.
 pub fn colour(resource: Resource) -> &'static str {
     match resource {
         Resource::Compute => "resource-compute",

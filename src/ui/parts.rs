@@ -14,7 +14,7 @@ pub struct Tick {
     pub id: String,
     pub text: String,
     pub on: Signal<bool>,
-    /// Whether it cannot be changed.
+    /// Whether the checkbox cannot be changed.
     pub fixed: Signal<bool>,
     pub changed: Box<dyn Fn()>,
 }

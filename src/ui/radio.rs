@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-/// One of `group`, found by `id` in the page and by tests. Its parts are boxed, so that all rows share this code.
+/// A button of `group`, found by `id` in the page and by tests. Its parts are boxed, so that all rows share this code.
 pub fn radio(
     group: &'static str,
     id: String,

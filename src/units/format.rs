@@ -29,7 +29,7 @@ impl std::fmt::Display for Printed {
 /// Significant digits of `decimal`: as many as every double keeps.
 const DIGITS: usize = 15;
 
-/// With this many decimals, rounded half up; `NaN` and `inf` unchanged.
+/// `value` with this many decimals, rounded half up; `NaN` and `inf` unchanged.
 pub fn fixed(value: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
     let rounded = if value.abs() * scale < WHOLE { (value * scale).round() / scale } else { value };
@@ -40,7 +40,7 @@ pub fn fixed(value: f64, places: usize) -> String {
 /// Below this a double holds every whole number and half.
 const WHOLE: f64 = 1e15;
 
-/// With as many digits as needed, up to 15, and no exponent: the form in links and files.
+/// A number with as many digits as needed, up to 15, and no exponent: the form in links and files.
 pub fn decimal(value: f64) -> String {
     let size = value.abs();
     // Digits before the point; negative if zeros follow it.
@@ -89,7 +89,7 @@ fn scaled(value: f64, steps: &[(f64, &'static str)]) -> Printed {
 }
 
 impl Seconds {
-    /// From one minute on in two units: `1 min 19 s`, `2 h 5 min`.
+    /// A time in one unit, or in two from one minute on: `1 min 19 s`, `2 h 5 min`.
     pub fn print(self) -> Printed {
         // 59.95 s already print as 60.0.
         if self.0.is_finite() && self.0 >= 59.95 {
@@ -155,7 +155,7 @@ impl Joules {
 }
 
 impl Dollars {
-    /// In cents, or tenths of cents for small amounts: `$0.40`, `$0.032`.
+    /// An amount to the cent, or to the tenth of a cent if small: `$0.40`, `$0.032`.
     pub fn print(self) -> Printed {
         let places = if self.0.abs() < 0.0995 { 3 } else { 2 };
         let number = if self.0.is_finite() { fixed(self.0, places) } else { "–".into() };

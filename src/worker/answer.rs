@@ -8,13 +8,13 @@ use crate::serving::run::{Bands, OwnRuns, Run, Runner, Sweep, Trace};
 use crate::serving::table::Tables;
 use crate::serving::{answer, plan_among};
 use crate::study::accuracy::Accuracy;
-use crate::study::measured::runs_like;
+use crate::study::against_measured::runs_like;
 
 /// The setup whose loads are swept.
 pub struct Loads {
     pub id: u32,
     runner: Runner,
-    /// As asked, with the visitor's measurement.
+    /// The scenario as asked, with the visitor's measurement.
     scenario: Scenario,
     run: Option<(Run, Option<Bands>)>,
     sweep: Option<Sweep>,

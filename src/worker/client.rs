@@ -30,7 +30,7 @@ pub enum Event {
     Message(FromWorker),
     /// The models should have loaded; if they have not, they still may.
     Late,
-    /// It does not run, or has ended.
+    /// The worker could not be started or has ended, for this reason.
     Ended(String),
 }
 
@@ -118,7 +118,7 @@ impl Client {
     /// Studies a configuration; ends the current study, unless this is a search.
     pub fn study(&self, asked: StudyRequest) {
         self.with(|session| match asked.topic {
-            Topic::Find => session.search = Some(asked),
+            Topic::Search => session.search = Some(asked),
             _ => session.study = Some(asked),
         });
     }

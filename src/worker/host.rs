@@ -30,7 +30,7 @@ struct Session {
     models: Rc<RefCell<Option<Models>>>,
     /// The last question.
     asked: Rc<RefCell<Option<PredictionRequest>>>,
-    /// Other loads around its answer's.
+    /// Other loads around that of the last answer.
     loads: Rc<RefCell<Option<Loads>>>,
     /// The last study requested, unless ended.
     studied: Rc<Cell<Option<u32>>>,
@@ -153,8 +153,8 @@ fn handle(scope: &DedicatedWorkerGlobalScope, session: &Session, message: &JsVal
             session.loads.borrow_mut().take_if(|loads| loads.id == id);
         }
         // A search predicts nothing: the study under way goes on.
-        Ok(ToWorker::Study(StudyRequest { id, topic: Topic::Find, of, link, page })) => {
-            let document = Study::new(Topic::Find, &of, &link, &page).document();
+        Ok(ToWorker::Study(StudyRequest { id, topic: Topic::Search, of, link, page })) => {
+            let document = Study::new(Topic::Search, &of, &link, &page).document();
             post(scope, &FromWorker::Studied(Studied { id, document, ..Studied::default() }));
         }
         Ok(ToWorker::Study(asked)) => {

@@ -73,7 +73,7 @@ pub struct Read {
 pub struct StudyRequest {
     pub id: u32,
     pub topic: Topic,
-    /// One of the topic's choices.
+    /// The choice within the topic.
     pub of: String,
     pub link: String,
     /// The page's address without query and fragment, for sharing.
@@ -120,7 +120,7 @@ pub enum FromWorker {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
     pub id: u32,
-    /// Of the models; `None` at the roofline.
+    /// Release of the models; `None` at the roofline.
     pub release: Option<String>,
     /// Issues from checking, fitting and running it.
     pub issues: Vec<Issue>,
@@ -149,13 +149,13 @@ pub struct Answer {
     pub run: Document,
 }
 
-/// Whether it fits and meets the limits.
+/// Whether the configuration fits and meets the limits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// `meets`, `misses`, `none` (no limits) or `unfit`.
     pub id: String,
     pub words: String,
-    /// By how much, or what would make it fit.
+    /// By how much limits are met or missed, or what would make the configuration fit.
     pub reason: String,
 }
 
@@ -163,15 +163,15 @@ pub struct Verdict {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub id: String,
-    /// In s, tokens/s, requests/s, requests or dollars.
+    /// The value in s, tokens/s, requests/s, requests or dollars.
     pub value: f64,
     pub number: String,
     pub unit: String,
-    /// What it is of, with several replicas: "in all", or per which part.
+    /// What the value is of, with several replicas: "in all", or per which part.
     pub of: String,
-    /// Its percentiles, or goodput; empty if there is nothing to add.
+    /// Percentiles or goodput, in words; empty if there is nothing to add.
     pub spread: String,
-    /// Its 80 % band; empty if not calibrated.
+    /// The 80 % band, in words; empty if not calibrated.
     pub band: String,
     /// The measurement, and the prediction's deviation from it; empty without a measurement.
     pub measured: String,
@@ -200,11 +200,11 @@ pub struct Part {
 /// One engine step, broken down.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
-    /// What limits it.
+    /// What limits the step.
     pub sentence: String,
     /// Step, tokens, sequences, MFU, MBU.
     pub facts: Vec<String>,
-    /// Its time by resource, omitting zeros.
+    /// Step time by resource, omitting zeros.
     pub times: Vec<Part>,
     pub kernels: Vec<KernelRow>,
 }
@@ -218,7 +218,7 @@ pub struct KernelRow {
     /// The fold that explains it; empty for the host and the total.
     pub fold: String,
     pub time: String,
-    /// Of the step's time, 0..1, and as text.
+    /// Share of the step's time, 0..1, and as text.
     pub share: f64,
     pub percent: String,
     /// The colour class of its limit.

@@ -77,7 +77,7 @@ fn of_bins(histogram: Vec<Bin>) -> Scenario {
     of_workload(Workload { histogram, ..Workload::default() })
 }
 
-/// Its means, which a link keeps.
+/// A trace's mean lengths and its rate, which fit in a link.
 fn of_trace(trace: &Trace) -> Scenario {
     let (isl, osl) = means(&trace.requests);
     let rate = trace.rate().map(|rate| Load::Rate(significant(rate, DIGITS)));

@@ -89,8 +89,8 @@ export type Calibrated = {
 };
 
 /**
- * For one replica. Flags are those of the engine version in the catalog; every setting is explicit, so other
- * defaults change nothing.
+ * Commands for one replica. Flags are those of the engine version in the catalog; every setting is explicit, so
+ * other defaults change nothing.
  */
 export type Commands = {
   launch: string;
@@ -291,7 +291,7 @@ export type Curve = {
    * start at once.
    */
   largest: number | null;
-  /** The same with the start of the configuration, as at the points: all at once unless it says otherwise. */
+  /** The largest load that meets the SLOs with the configuration's start, as at the points: all at once by default. */
   largest_as_stated: number | null;
 };
 
@@ -418,7 +418,7 @@ export type GpuFacts = {
   name: string;
   arch: Arch;
   memory: Bytes | null;
-  /** Whether it is the host's memory too. */
+  /** Whether device memory is the host's memory too. */
   shares_memory: boolean;
   bandwidth: BytesPerSecond | null;
   /** Dense tensor-core peaks at the boost clock, by operand format. */
@@ -512,20 +512,23 @@ export type Issue = {
 export type KernelLine = {
   block: Block;
   name: string;
-  /** Its shape in words: `4096 × 6144 × 4096`. */
+  /** The kernel's shape in words: `4096 × 6144 × 4096`. */
   shape: string;
   /** Launches in the pass. */
   count: number;
   flops: Flops;
   /** Every operand read once and every result written once, from and to memory or the L2 cache. */
   bytes: Bytes;
-  /** The part that has to come from or go to device memory: weights, cached KV, and activations beyond the L2 cache. */
+  /** Bytes that have to come from or go to device memory: weights, cached KV, and activations beyond the L2 cache. */
   traffic: Bytes;
   /** FLOP per byte of `traffic`; `None` if nothing is multiplied. */
   intensity: number | null;
   /** The time at the textbook roofline. */
   roofline: Seconds;
-  /** The same with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be faster. */
+  /**
+   * Roofline time with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be
+   * faster.
+   */
   ceiling: Seconds;
   time: Seconds;
   /** Fraction of the ideal reached: `roofline / time`, in (0, 1]. */
@@ -623,9 +626,9 @@ export type Metrics = {
   /** Seconds from the first arrival to the last token. */
   duration: number;
   ttft: Stats;
-  /** Over requests with more than one output token, one value each; `None` without any. */
+  /** TPOT over requests with more than one output token, one value each; `None` without any. */
   tpot: Stats | null;
-  /** Over all gaps between outputs of a sequence. */
+  /** Inter-token latency (ITL) over all gaps between outputs of a sequence. */
   itl: Stats | null;
   e2e: Stats;
   requests_per_s: number;
@@ -679,7 +682,7 @@ export type Model = {
   int4_group?: number;
   /** Parts of the published model that are not counted (a vision encoder ...), one sentence each. */
   notes?: Array<string>;
-  /** The same of the formats of the published checkpoint. */
+  /** Approximations in the formats of the published checkpoint, one sentence each. */
   format_notes?: Array<string>;
   /** Multi-token prediction (MTP) layers, which can draft; `None` if there are none. */
   mtp?: number;
@@ -769,7 +772,7 @@ export type PassReport = {
   sequences: number;
   /** Dummy sequences that fill up a CUDA graph. */
   padding: number;
-  /** Including the padding. */
+  /** New tokens of the step, padding included. */
   tokens: number;
   /** Mean tokens in the KV cache per sequence before the step. */
   past: number;
@@ -784,11 +787,11 @@ export type PassReport = {
   /** The resource that takes most time, and its share. */
   limit: Resource;
   limit_share: number;
-  /** The same, in one sentence. */
+  /** What limits the step, in one sentence. */
   sentence: string;
-  /** Against the dense peak of the dtype used. */
+  /** Model FLOPs utilisation, against the dense peak of the dtype used. */
   mfu: number;
-  /** Touched weight and KV bytes over step time and peak bandwidth. */
+  /** Model bandwidth utilisation: touched weight and KV bytes over step time and peak bandwidth. */
   mbu: number;
 };
 
@@ -796,9 +799,9 @@ export type Phase = "prefill" | "decode";
 
 /** A configuration that serves the load; all figures are from its simulated run. */
 export type Plan = {
-  /** The fragment of a link to it. */
+  /** The fragment of a link to the plan. */
   link: string;
-  /** The same as a JSON scenario. */
+  /** The plan as a JSON scenario. */
   config: Config;
   /** Short name: `3 × B200, NVFP4, vLLM, TP 1`. */
   name: string;
@@ -859,7 +862,7 @@ export type Plan = {
   headroom_is_least: boolean;
   /** What breaks with one replica fewer; `None` if not simulated, or there is only one. */
   one_less: BrokenLimit | null;
-  /** Why it ranks behind the first; `None` for the first. */
+  /** The reason that the plan ranks behind the first; `None` for the first. */
   drawback: string | null;
   /** Caveats: estimates, and what was not measured. */
   issues: Array<Issue>;
@@ -890,7 +893,7 @@ export type PlanAnswer = {
 export type PlanCounts = {
   /** Layouts the request allows, not counting replicas. */
   layouts: number;
-  /** Of these, still to be checked or simulated. */
+  /** Layouts still to be checked or simulated. */
   remaining: number;
   /** Refused by the checks: heads that do not divide, formats without kernels. */
   refused: number;
@@ -968,7 +971,7 @@ export type Point = {
 
 /** 80 % bands of a load. */
 export type PointBands = {
-  /** Of the means. */
+  /** Bands of the means. */
   ttft: Band;
   tpot: Band | null;
   output_per_s: Band | null;
@@ -988,10 +991,10 @@ export type Power = {
   /** Whether the power of these GPUs was measured rather than taken from others. */
   measured: boolean;
   joules_per_output_token: number;
-  /** Its 80 % band. */
+  /** 80 % band of the joules per output token. */
   joules_band: [number, number];
   joules_per_request: number;
-  /** Including the configured overhead. */
+  /** Output tokens per MWh, including the configured overhead. */
   output_tokens_per_mwh: number;
 };
 
@@ -1011,7 +1014,7 @@ export type Prediction = {
   /** Shell commands that start this configuration and measure it. */
   commands?: Commands;
   sweep?: Curve;
-  /** Why there is no (full) answer although the input may be valid. */
+  /** The reason that there is no (full) answer although the input may be valid. */
   failure?: Failure;
 };
 

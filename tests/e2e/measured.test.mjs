@@ -159,6 +159,13 @@ pageTest("a sweep that is pasted calibrates its neighbours, and says so, in the 
   await settled(other);
   assert.equal(await value(other, "tpot"), await value(page, "tpot"));
   await other.close();
+  // One of them alone, which may be wrong.
+  await page.getByTestId("measured-runs").locator("summary").click();
+  await page.getByText("8 clients: TTFT 154 ms, TPOT 20.5 ms").waitFor();
+  await page.getByTestId("measured-remove-0").click();
+  await page.getByText("1 run of yours is loaded").waitFor();
+  await settled(page);
+  assert.match(await page.getByTestId("calibration").textContent(), /Calibrated on your (1 )?run/);
   await page.getByTestId("measured-remove").click();
   await settled(page);
   assert.equal(await value(page, "tpot"), before);

@@ -38,7 +38,7 @@ fn predictions_beside_a_replayed_trace_say_that_they_are_not_of_it() {
         document.to_markdown(PAGE).contains("not for the replayed trace")
     };
     for &topic in Topic::ALL {
-        let predicts = !matches!(topic, Topic::Evidence | Topic::Share | Topic::Find | Topic::Plans);
+        let predicts = !matches!(topic, Topic::Evidence | Topic::Share | Topic::Search | Topic::Plans);
         assert_eq!((first(topic, true), first(topic, false)), (predicts, false), "{topic:?}");
     }
 }
@@ -91,7 +91,7 @@ fn exports_are_complete_files() {
 #[test]
 fn the_search_opens_a_pasted_link() {
     let pasted = |text: &str| {
-        let found = study(Topic::Find, text, "v=1");
+        let found = study(Topic::Search, text, "v=1");
         let rows: Vec<Vec<String>> = tables(&found)
             .first()
             .map(|table| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rooflight::efficiency::onnx::Models;
-use rooflight::evidence::compared::Metric;
+use rooflight::evidence::compared::ErrorMetric;
 use rooflight::evidence::contributed::{Finding, Predicted, checked};
 use rooflight::evidence::models::models_of;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn listed(path: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn as_json(run: &Predicted) -> Value {
-    let figure = |(metric, [predicted, low, high, measured]): (Metric, [f64; 4])| json!({ "metric": metric, "predicted": predicted, "low": low, "high": high, "measured": measured });
+    let figure = |(metric, [predicted, low, high, measured]): (ErrorMetric, [f64; 4])| json!({ "metric": metric, "predicted": predicted, "low": low, "high": high, "measured": measured });
     json!({
         "file": run.file,
         "run": run.number,
@@ -122,7 +122,7 @@ fn print(run: &Predicted) {
     println!("{}, run {} by {}{known}", run.file, run.number, run.contributor);
     println!("  {} {}: {}", run.compared.engine, run.version, run.compared.link);
     for (metric, [predicted, low, high, measured]) in run.figures() {
-        let unit = if metric == Metric::Throughput { "tok/s" } else { "ms" };
+        let unit = if metric == ErrorMetric::Throughput { "tok/s" } else { "ms" };
         let off = 100.0 * (measured / predicted - 1.0);
         println!(
             "  {:10} predicted {predicted:.2} {unit}, 80 % band {low:.2} to {high:.2}, measured {measured:.2} ({off:+.0} %)",

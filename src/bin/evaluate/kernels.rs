@@ -27,7 +27,7 @@ pub fn run(
     Ok(())
 }
 
-/// By family.
+/// The errors of kernels, by family.
 pub fn reports(
     data: &Path,
     comparison: &Comparison<'_>,

@@ -8,7 +8,7 @@ use clap::Args;
 use rooflight::config::catalog::{Catalog, EngineCatalog};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
-use rooflight::evidence::compared::{Compared, ErrorReport, Metric, PeerRow, Skipped, parted};
+use rooflight::evidence::compared::{ComparedCase, ErrorMetric, ErrorReport, PeerRow, SkippedCase, parted};
 use rooflight::evidence::models::models_of;
 use rooflight::evidence::served::calibrated::LeaveOut;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
@@ -61,7 +61,7 @@ pub struct Results {
     pub pools: PoolReport,
     pub traces: ErrorReport,
     /// Lines of other kinds.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCase>,
 }
 
 /// Predicts the cases of the files, with every n-th served run.
@@ -105,8 +105,8 @@ fn read_cases(files: &[PathBuf]) -> Result<Cases, String> {
 }
 
 fn report<'a>(
-    metrics: &'static [Metric],
-    cases: impl Iterator<Item = (&'a String, Result<Compared, String>)>,
+    metrics: &'static [ErrorMetric],
+    cases: impl Iterator<Item = (&'a String, Result<ComparedCase, String>)>,
     peers: &[PeerRow],
 ) -> ErrorReport {
     let (compared, skipped) = parted(cases);

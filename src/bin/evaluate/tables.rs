@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rooflight::evidence::cases::LoadKind;
-use rooflight::evidence::compared::{ErrorReport, Metric, Metrics, Skipped};
+use rooflight::evidence::compared::{ErrorMetric, ErrorReport, ErrorsByMetric, SkippedCase};
 use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::{Errors, grouped};
 use rooflight::evidence::served::pools::report::PoolReport;
@@ -61,7 +61,7 @@ fn print_coverage(report: &CalibratedReport) {
 fn print_coverage_by(report: &CalibratedReport) {
     let groups = [&report.coverage80_by_engine, &report.coverage80_by_load, &report.coverage80_by_model];
     for (name, of) in groups.into_iter().flatten() {
-        let one = |(metric, Covered { covered, cases }): (&Metric, &Covered)| {
+        let one = |(metric, Covered { covered, cases }): (&ErrorMetric, &Covered)| {
             format!("{} {covered:.0} % of {cases}", metric.name())
         };
         println!("  the 80 % bands of {name}: {}", of.iter().map(one).collect::<Vec<_>>().join(", "));
@@ -118,20 +118,20 @@ pub fn print_pools(report: &PoolReport) {
         .for_each(|(clients, metrics)| line(&format!("up to {clients} clients"), metrics));
 }
 
-fn group(groups: &BTreeMap<String, Metrics>) {
+fn group(groups: &BTreeMap<String, ErrorsByMetric>) {
     println!();
     groups.iter().for_each(|(name, metrics)| line(name, metrics));
 }
 
-fn line(name: &str, metrics: &Metrics) {
+fn line(name: &str, metrics: &ErrorsByMetric) {
     print!("{name:36}");
     metrics.values().for_each(|errors| print!("{:>30}", cell(*errors)));
     let cases = metrics.values().flatten().map(|errors| errors.cases).max().unwrap_or(0);
     println!(" {cases:>6} cases");
 }
 
-/// By reason, the most frequent first, with the cases.
-pub fn print_skipped(skipped: &[Skipped]) {
+/// Prints the skipped cases by reason, the most frequent first.
+pub fn print_skipped(skipped: &[SkippedCase]) {
     let reasons = grouped(skipped.iter().map(|one| (&one.reason, one.id.as_str())));
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));

@@ -12,13 +12,13 @@ use super::Failed;
 const NEAR: f64 = 0.02;
 
 /// One request, answered with and without bounds.
-pub struct Compared {
+pub struct SearchComparison {
     ranked_by: RankedBy,
     found: (Answer, Duration),
     best: (Answer, Duration),
 }
 
-impl Compared {
+impl SearchComparison {
     /// `search` runs a search to its end.
     pub fn of(request: &Request, search: impl Fn(Search) -> Result<Answer, Failed>) -> Result<Self, Failed> {
         let timed = |one: Search| -> Result<(Answer, Duration), Failed> {

@@ -22,7 +22,7 @@ use rooflight::find::{Answer, Capacity, DeploymentPlan, Question, Request, Searc
 use rooflight::study::heading;
 use rooflight::units::count;
 
-use compare::Compared;
+use compare::SearchComparison;
 use console::{About, ask, models, print, print_issues};
 use threads::searched;
 
@@ -86,7 +86,7 @@ enum Format {
     Yaml,
 }
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
@@ -160,7 +160,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
     }
 }
 
-/// With the heading of its table; empty without a request.
+/// The heading of the answer's table, empty without a request, and the answer.
 fn answer(cli: &Cli, models: Option<&Models>, text: &str) -> Result<(String, Capacity), Failed> {
     let begin = Instant::now();
     let (request, question, issues) = Question::from_json(text);
@@ -188,7 +188,7 @@ fn compared(cli: &Cli, models: Option<&Models>, text: &str, tell: impl Fn(&[Issu
     let (request, issues) = Request::from_json(text);
     tell(&issues);
     let Some(request) = request else { return Ok(false) };
-    let compared = Compared::of(&request, |search| finish(cli, models, search))?;
+    let compared = SearchComparison::of(&request, |search| finish(cli, models, search))?;
     tell(&compared.issues().cloned().collect::<Vec<_>>());
     print(&compared.line())?;
     Ok(compared.is_near())

@@ -33,7 +33,7 @@ use console::{models, print, print_issues};
 use list::listed;
 use print::{Answered, csv_head};
 
-/// Why the exit status is not 0. If several apply, the last variant takes precedence.
+/// The reason that the exit status is not 0. If several apply, the last variant takes precedence.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Stop {
     /// Limits are broken, already reported on standard error, like input errors.
@@ -220,7 +220,7 @@ fn options(cli: &Cli) -> Result<Options, Stop> {
     if cli.sweep && cli.format != Format::Json {
         refused("--sweep needs JSON: leave out --format");
     }
-    if let Some(topic) = cli.study.filter(|topic| *topic != Topic::Find && !cli.of.is_empty()) {
+    if let Some(topic) = cli.study.filter(|topic| *topic != Topic::Search && !cli.of.is_empty()) {
         let choices: Vec<&str> = topic.choices().collect();
         match choices.contains(&&*cli.of) {
             true => {}

@@ -23,7 +23,7 @@ pub struct Bars {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hues {
-    /// Only their order.
+    /// Colours tell the parts' order only.
     #[default]
     Parts,
     /// Compute, memory, links, launch and host: each resource has one colour throughout the page.

@@ -19,7 +19,7 @@ pub enum Tone {
     Ink,
     Muted,
     Faint,
-    /// Only what was measured.
+    /// The tone of measurements, and of nothing else.
     Measured,
     /// One of several kinds of points, by the index of its colour.
     Kind(usize),
@@ -82,7 +82,7 @@ impl Line {
         Self { name: name.into(), tone, x, y, marked: false, loose: false }
     }
 
-    /// With a dot at each point.
+    /// A line with a dot at each point.
     pub fn marked(name: &str, tone: Tone, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self { marked: true, ..Self::new(name, tone, points) }
     }

@@ -182,15 +182,15 @@ impl Drawing<'_, '_, '_> {
         Ok(())
     }
 
-    /// At the right end of a dense roof: above it, or as far below as its points require.
+    /// Places for a label at the right end of a dense roof: above it, or as far below as its points require.
     fn along(&self, roof: &Roofed, (width, height): (f64, f64)) -> Vec<Area> {
         let (right, gap) = (roof.to.0 - self.theme.px(2.0), self.theme.px(3.0));
         let at = |top: f64| Area { left: right - width, top, right, bottom: top + height };
         [-gap - height, gap, gap + height, gap + 1.7 * height].map(|offset| at(roof.to.1 + offset)).into()
     }
 
-    /// On the upper side of a memory slope, touching it with the lower right corner; below it if another slope is
-    /// close.
+    /// Places for a label on the upper side of a memory slope, touching it with the lower right corner; below it if
+    /// another slope is close.
     fn beside(&self, Roofed { from, to, .. }: &Roofed, (width, height): (f64, f64)) -> Vec<Area> {
         const SHARES: [f64; 5] = [0.62, 0.5, 0.75, 0.4, 0.88];
         let (slope, gap) = ((to.1 - from.1) / (to.0 - from.0), self.theme.px(8.0));

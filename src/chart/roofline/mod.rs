@@ -52,7 +52,7 @@ pub struct Roofline {
     pub l2: Option<BytesPerSecond>,
     /// Lowest first, INT8 last.
     pub roofs: Vec<Roof>,
-    /// By share of time, largest first: small points are drawn over large ones.
+    /// Kernels by share of time, largest first: small points are drawn over large ones.
     pub points: Vec<KernelPoint>,
     #[serde(skip)]
     pub zoom: Zoom,
@@ -63,7 +63,7 @@ const FORMATS: [(Dtype, &str); 4] =
     [(Dtype::Bf16, "BF16"), (Dtype::Fp8, "FP8"), (Dtype::Nvfp4, "FP4"), (Dtype::W8a8, "INT8")];
 
 impl Roofline {
-    /// Of the passes that run on the GPU of `setup`. `None` for one without a published memory bandwidth.
+    /// The roofline of the passes that run on the GPU of `setup`. `None` for one without a published memory bandwidth.
     pub fn new(setup: &Setup, passes: &[PassReport]) -> Option<Self> {
         let gpu = &setup.gpu;
         let bandwidth = gpu.bandwidth().ok()?;

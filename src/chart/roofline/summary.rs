@@ -37,7 +37,7 @@ pub fn not_shown(pass: &PassReport) -> Option<String> {
     })
 }
 
-/// That a pass has no points because it runs on another GPU.
+/// A sentence that a pass has no points because it runs on another GPU, if it does.
 pub fn elsewhere(setup: &Setup, pass: &PassReport) -> Option<String> {
     let gpu = &pass.setup(setup).gpu;
     let text = || format!("Not on the roofline: {}, which runs on {}.", pass.phase.id(), gpu.name);

@@ -50,7 +50,7 @@ pub fn build(source: &str, files: &[ConfigFile]) -> Result<ModelCatalog, BuildEr
     Ok(catalog)
 }
 
-/// For a checkpoint whose files do not record its formats but whose name ends with one.
+/// Sets the format of a checkpoint whose files do not record it but whose name ends with one.
 fn by_name(model: &mut Model, id: &str) {
     let named =
         [("-nvfp4", Dtype::Nvfp4), ("-fp8", Dtype::Fp8)].into_iter().find(|(end, _)| id.ends_with(end));

@@ -13,7 +13,7 @@ pub type Map<T> = BTreeMap<String, T>;
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveCatalog {
-    /// Not in the prepared file.
+    /// Where the figures come from; not in the prepared file.
     #[serde(default)]
     pub sources: Sources,
     /// Message sizes in bytes at which every curve is sampled, ascending.

@@ -19,7 +19,7 @@ const NAMED: usize = 20;
 pub(super) struct OtherSettings {
     pub issues: Vec<Issue>,
     pub unknown: Vec<String>,
-    /// Those of [`HEAVY`].
+    /// Unrecognised arguments of [`HEAVY`].
     heavy: Vec<String>,
     pub quantization: Option<Flag>,
     pub kv: Option<Dtype>,

@@ -16,13 +16,13 @@ pub struct Launches {
 #[derive(Debug, Deserialize)]
 pub struct Dynamo {
     pub version: String,
-    /// With `{engine}` and `{version}`.
+    /// The image's name, with `{engine}` and `{version}`.
     pub image: String,
 }
 
 #[derive(Debug, Deserialize)]
 pub struct EngineLaunch {
-    /// Its id in `engines.json`.
+    /// The engine's id in `engines.json`.
     pub engine: String,
     /// Word sequences that start it; for a word with a path, its last component counts.
     pub programs: Vec<Vec<String>>,

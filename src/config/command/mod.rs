@@ -36,7 +36,7 @@ pub fn read(text: &str, onto: &Scenario) -> Option<(Option<Scenario>, Vec<Issue>
     read_with(text, onto, None)
 }
 
-/// The same with a model in place of the one that the command names.
+/// Reads a command like [`read`], with `model` in place of the one that the command names.
 pub fn read_with(
     text: &str,
     onto: &Scenario,
@@ -59,7 +59,7 @@ pub fn read_load(text: &str, onto: &Scenario) -> Option<(Scenario, Vec<Issue>)> 
     Some(apply::loaded(client, &arguments, onto.clone()))
 }
 
-/// Why a text that starts another engine is not read.
+/// The reason that a text is not read, if it starts another engine.
 fn foreign(text: &str) -> Option<String> {
     let names =
         |program: &&&str| text.split_whitespace().any(|word| word.rsplit('/').next() == Some(program));

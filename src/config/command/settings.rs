@@ -48,7 +48,7 @@ pub enum Setting {
     DraftedHow,
     /// SGLang's number of branches of a tree of drafts.
     DraftTree,
-    /// On or off.
+    /// Prefix caching, on or off.
     PrefixCache,
     ChunkedPrefill,
     /// The format that computes.

@@ -1,6 +1,6 @@
 //! Shell operators, which need no spaces around them.
 
-/// Between two commands.
+/// Operators between two commands.
 pub const OPERATORS: [&str; 5] = ["&&", "||", "|", ";", "&"];
 
 /// The line with spaces around operators outside quotation marks, and without redirections and their files: `TP=8;serve>log 2>&1`.

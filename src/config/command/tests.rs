@@ -335,7 +335,7 @@ fn options_of_cuda_graphs_are_read_however_they_are_written() {
     assert_eq!(link_of(sglang), "v=1&m=qwen3-8b&e=sglang&cg=24");
 }
 
-/// Those verified are one more.
+/// SGLang's flag counts the tokens verified, one more than are drafted.
 #[test]
 fn sglang_drafts_one_token_less_than_it_verifies() {
     let read = read_link(

@@ -3,7 +3,7 @@
 use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
-use crate::config::link::{self, Find, Link};
+use crate::config::link::{self, Link, SearchSpace};
 use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet, comparable};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
@@ -32,7 +32,7 @@ impl Form {
         Self { link, drafts, issues, sized: None, ruled_out: None }
     }
 
-    /// From the address of a freshly opened page: without a link it shows [`link::FRESH`].
+    /// The form for the address of a freshly opened page: without a link it shows [`link::FRESH`].
     pub fn opened(address: &str) -> Self {
         Self::from_link(if link::names_nothing(address) { link::FRESH } else { address })
     }
@@ -42,7 +42,7 @@ impl Form {
         self.link.encode()
     }
 
-    /// The same, pinned to the release of data and weights behind its numbers.
+    /// The fragment of a link to this form, pinned to the release of data and weights behind its numbers.
     pub fn pinned_link(&self, release: String) -> String {
         let mut link = self.link.clone();
         link.data_release = Some(release);
@@ -63,23 +63,23 @@ impl Form {
     }
 
     /// The search, if plans are requested.
-    pub fn find(&self) -> Option<&Find> {
+    pub fn find(&self) -> Option<&SearchSpace> {
         self.link.find.as_ref()
     }
 
     /// The rates of the day that plans are requested for, in place of one load.
     pub fn hours(&self) -> Vec<&str> {
-        self.find().map(Find::hours).unwrap_or_default()
+        self.find().map(SearchSpace::hours).unwrap_or_default()
     }
 
     /// Whether plans are requested and the page has a control for `field` in that mode.
     pub fn seeks(&self, field: Field) -> bool {
-        let is_setting = field.input().place.is_some() && !Find::chooses(field);
-        self.find().is_some() && (field == Field::Vary || Find::takes(field)) && !is_setting
+        let is_setting = field.input().place.is_some() && !SearchSpace::chooses(field);
+        self.find().is_some() && (field == Field::Vary || SearchSpace::takes(field)) && !is_setting
     }
 
     /// Turns the search on or off.
-    pub fn set_find(&mut self, find: Option<Find>) {
+    pub fn set_find(&mut self, find: Option<SearchSpace>) {
         self.link.find = find;
         self.link.data_release = None;
         self.issues.retain(|issue| issue.field != Field::Vary);
@@ -90,7 +90,7 @@ impl Form {
     pub fn shows(&self, field: Field) -> bool {
         let input = field.input();
         let is_of_day = Load::SIZES.contains(&field) && !self.hours().is_empty();
-        let is_chosen = self.find().is_some() && Find::chooses(field) || is_of_day;
+        let is_chosen = self.find().is_some() && SearchSpace::chooses(field) || is_of_day;
         !is_chosen
             && input.place.is_some()
             && (input.is_shown(self.scenario()) || self.draft(field).is_some())
@@ -153,7 +153,7 @@ impl Form {
         self.write(field, Some(value));
     }
 
-    /// As [`Scenario::use_workload`].
+    /// Sets a typical workload ([`Scenario::use_workload`]), in place of what was typed.
     pub fn use_workload(&mut self, lengths: (u32, u32, f64), prompts: u32) {
         let before = self.scenario().workload.clone();
         self.link.scenario.use_workload(lengths, prompts);
@@ -251,6 +251,19 @@ impl Form {
         self.link.runs.drain(..over);
     }
 
+    /// Removes one of the runs, and the form's measurement if it is that run's.
+    pub fn remove_run(&mut self, at: usize) {
+        if at >= self.link.runs.len() {
+            return;
+        }
+        let run = self.link.runs.remove(at);
+        if self.link.scenario.measured == run.measured {
+            self.link.scenario.measured = Default::default();
+        }
+        // What was said of the runs numbers them.
+        self.issues.retain(|issue| issue.field != Field::Runs);
+    }
+
     fn write(&mut self, field: Field, value: Option<f64>) {
         let model = &mut self.link.scenario.model;
         match &self.sized {
@@ -285,8 +298,8 @@ impl Form {
         }
     }
 
-    /// Otherwise an out-of-range number of the link would stay in the link, and have an error of its own in addition to
-    /// that of the text.
+    /// Resets an out-of-range number of the link, which would otherwise stay there and have an error of its own in
+    /// addition to that of the text.
     fn drop_refused(&mut self, input: &Input) {
         let held = input.number.and_then(|number| (number.read)(self.scenario()));
         if held.is_some_and(|value| input.check(value).is_some()) {

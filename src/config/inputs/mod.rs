@@ -27,10 +27,10 @@ use crate::units::decimal;
 #[derive(Debug)]
 pub struct Input {
     pub field: Field,
-    /// Its key in a link; empty if links do not hold it.
+    /// The input's key in a link; empty if links do not hold it.
     pub key: &'static str,
     pub label: &'static str,
-    /// Its meaning, for the documentation and the label's tooltip.
+    /// The input's meaning, for the documentation and the label's tooltip.
     pub help: &'static str,
     /// The position of its control in the form, if any.
     pub place: Option<FormPlace>,
@@ -67,7 +67,7 @@ pub enum InputKind {
     Measured,
     /// A custom model.
     Packed,
-    /// Other links.
+    /// Links to other configurations.
     Links,
     /// A search.
     Wishes,
@@ -116,7 +116,7 @@ impl Input {
             && !matches!(self.kind(), InputKind::Packed | InputKind::Links | InputKind::Wishes)
     }
 
-    /// Its value as written in links; `None` if the scenario does not set it.
+    /// The input's value as written in links; `None` if the scenario does not set it.
     pub fn get(&self, link: &Link) -> Option<String> {
         match (&self.text, &self.number) {
             (Some(text), _) => (text.get)(link),

@@ -17,7 +17,7 @@ pub struct Number {
     pub range: Range,
     pub whole: bool,
     pub power_of_two: bool,
-    /// Its name in `config.json`, if it is a size of the model; else empty.
+    /// The number's name in `config.json`, if it is a size of the model; else empty.
     pub config_key: &'static str,
     pub stops: Stops,
     /// The catalog's figure if the scenario sets none; `None` for numbers that are always set.
@@ -68,7 +68,7 @@ impl Number {
         if self.whole { whole(text).ok().map(f64::from) } else { real(text).ok() }
     }
 
-    /// As shown in its box: without digit grouping, so that it can be edited.
+    /// A value as shown in the number's box: without digit grouping, so that it can be edited.
     pub fn print(&self, value: f64) -> String {
         decimal(round(value))
     }
@@ -206,7 +206,7 @@ impl Slot for f64 {
     }
 }
 
-/// The same of prompts and of outputs.
+/// A number that prompts and outputs have in common.
 impl Slot for [f64; 2] {
     fn get(&self) -> Option<f64> {
         self[0].get()

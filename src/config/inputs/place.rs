@@ -14,7 +14,7 @@ pub enum FormGroup {
     Gpu,
     Workload,
     Slos,
-    /// The rest is in collapsed folds.
+    /// The first group in a collapsed fold; all below are, too.
     Layout,
     Formats,
     Requests,
@@ -27,7 +27,7 @@ pub enum FormGroup {
 }
 
 impl FormGroup {
-    /// Its inputs, from top to bottom.
+    /// The group's inputs, from top to bottom.
     pub fn inputs(self) -> Vec<&'static Input> {
         let mut inputs: Vec<_> = INPUTS.iter().filter(|input| input.group() == Some(self)).collect();
         inputs.order_by_key(|input| input.place);

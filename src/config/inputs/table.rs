@@ -15,7 +15,7 @@ use super::place::FormGroup::{
 use super::stops::Stops::{Decades, Doubling, Even, Quarters};
 use super::{Input, InputKind, LinkText, Number};
 use crate::config::ids::ids;
-use crate::config::link::{self, Find, compared, custom, values};
+use crate::config::link::{self, SearchSpace, compared, custom, values};
 use crate::config::model::{Size, limits};
 use crate::config::spec::tflops;
 use crate::config::{Dtype, Load, ModelChoice, Scenario, Shape, Start};
@@ -315,7 +315,7 @@ inputs! {
     Vary = row("f", "Find",
         "Opens the page in Find, with what the search may vary: `all`, or names and values as in a plan request \
         (plan.md). The search then chooses GPUs, engine, formats and layout.")
-        .aside().text(text!(Wishes, Find::decode, Some(find), Find::encode)),
+        .aside().text(text!(Wishes, SearchSpace::decode, Some(find), SearchSpace::encode)),
     Owned = named("GPUs owned"),
     BudgetGpus = named("Max GPUs"),
     BudgetDollars = named("Max $ per hour"),

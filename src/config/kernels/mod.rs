@@ -109,7 +109,7 @@ pub struct UntunedExperts {
     pub kernel: KernelName<ExpertKernel>,
     /// Mean rows per active expert from which the default tiles are too small.
     pub rows: u32,
-    /// Its time there, as a multiple of the tuned kernel's.
+    /// The kernel's time with the default tiles, as a multiple of the tuned kernel's.
     pub times: Figure,
 }
 
@@ -181,7 +181,7 @@ impl KernelChoice {
 }
 
 impl Engine {
-    /// This engine, if its launches were measured.
+    /// The engine as a caller of kernels, if its launches were measured.
     pub fn caller(&self) -> Option<Caller> {
         Caller::from_id(&self.id)
     }

@@ -93,8 +93,8 @@ pub enum AttentionKernel {
     /// FlashAttention-3, as SGLang launches it.
     #[strum(serialize = "fa3", serialize = "FA3 prefill")]
     Fa3,
-    /// The same built for Ampere: reaches about half of the memory bandwidth, FlashAttention-2 four fifths. SGLang 0.5.10
-    /// on A100 names the backend only.
+    /// FlashAttention-3 built for Ampere: reaches about half of the memory bandwidth, FlashAttention-2 four fifths.
+    /// SGLang 0.5.10 on A100 names the backend only.
     #[strum(serialize = "flash_attention")]
     Fa3Ampere,
     /// FlashAttention-3, as vLLM launches it.
@@ -185,10 +185,10 @@ pub enum BmmKernel {
     /// The library's batched GEMM.
     #[strum(serialize = "sglang_torch_bmm", serialize = "vllm_torch_bmm")]
     Library,
-    /// TensorRT-LLM's, which also calls the library.
+    /// TensorRT-LLM's batched GEMM, which also calls the library.
     #[strum(serialize = "trtllm_bmm_out")]
     Trtllm,
-    /// The same on A100, for which versions name no kernel; BF16 only.
+    /// TensorRT-LLM's batched GEMM on A100, for which versions name no kernel; BF16 only.
     #[strum(serialize = "default")]
     TrtllmUnnamed,
     /// FP8 with separate activation quantisation, as SGLang launches it.
@@ -226,8 +226,8 @@ pub enum LinearKernel {
 /// Element-wise kernels that differ from the current ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 pub enum ElementwiseKernel {
-    /// Those of 2023, before norms were fused and vectorised, as Vidur measured them in Sarathi-Serve. No engine of the
-    /// catalog uses them; they show how GPUs compare.
+    /// Kernels of 2023, before norms were fused and vectorised, as Vidur measured them in Sarathi-Serve. No engine of
+    /// the catalog uses them; they show how GPUs compare.
     #[strum(serialize = "sarathi")]
     Earlier,
 }

@@ -10,7 +10,7 @@ use super::{Draft, ESCAPED, Link, VERSION, split};
 use crate::config::inputs::{self, InputKind};
 use crate::config::{Issue, Scenario, excerpt};
 
-/// In addition to the link's own.
+/// Most configurations to compare with, in addition to the link's own.
 pub const MOST_COMPARED: usize = 3;
 /// Most measured runs: keeps a link short enough to send.
 pub const MOST_RUNS: usize = 100;
@@ -33,13 +33,13 @@ fn one(scenario: &Scenario) -> String {
     link.pairs().map(pair).collect::<Vec<_>>().join("~")
 }
 
-/// Those to compare with. Fails at the first part that cannot be read: a comparison with half of what was meant would
-/// mislead.
+/// The configurations to compare with. Fails at the first part that cannot be read: a comparison with half of what
+/// was meant would mislead.
 pub fn read(text: &str) -> Result<Vec<Scenario>, String> {
     decode(text, MOST_COMPARED)
 }
 
-/// Those that were measured. Fails at the first part that cannot be read, and on a run without a measurement.
+/// The measured runs. Fails at the first part that cannot be read, and on a run without a measurement.
 pub fn read_runs(text: &str) -> Result<Vec<Scenario>, String> {
     let runs = decode(text, MOST_RUNS)?;
     match runs.iter().position(|run| run.measured.is_empty()) {

@@ -26,7 +26,7 @@ impl Link {
         (link.filter(|_| sound), issues)
     }
 
-    /// As [`Self::from_json`], of JSON that is already parsed.
+    /// Reads a scenario, like [`Self::from_json`], from JSON that is already parsed.
     pub fn from_value(object: &Value) -> (Option<Self>, Vec<Issue>) {
         let several = |field| several(field, object);
         let mut issues: Vec<Issue> = [Field::Load, Field::Ramp].into_iter().filter_map(several).collect();
@@ -76,7 +76,7 @@ impl Link {
 }
 
 impl Scenario {
-    /// Like [`Link::from_json`], for the scenario alone.
+    /// Reads a scenario's JSON like [`Link::from_json`], without the rest of a link.
     pub fn from_json(text: &str) -> (Option<Self>, Vec<Issue>) {
         let (link, issues) = Link::from_json(text);
         (link.map(|link| link.scenario), issues)

@@ -9,8 +9,8 @@ pub(super) mod compared;
 pub(super) mod custom;
 mod docs;
 mod draft;
-pub(super) mod find;
 mod json;
+pub(super) mod search_space;
 mod split;
 mod unknown;
 pub(super) mod values;
@@ -27,9 +27,9 @@ pub use compared::{MOST_COMPARED, MOST_RUNS};
 pub use docs::{fields, keys_script};
 pub use draft::Draft;
 pub(super) use draft::{all_gpus, set_version};
-pub use find::{BY_GPU, Find, POOLED, VARIES};
 pub(crate) use json::plain;
 pub use json::repeated;
+pub use search_space::{BY_GPU, POOLED, SearchSpace, VARIES};
 pub(crate) use unknown::name as unknown_name;
 pub use values::{histogram, pointed, real, show_histogram, ungrouped, whole};
 
@@ -57,7 +57,7 @@ pub struct Link {
     /// Your own measured runs, up to [`MOST_RUNS`].
     pub runs: Vec<Scenario>,
     /// The search, if plans are requested.
-    pub find: Option<Find>,
+    pub find: Option<SearchSpace>,
     /// Keys unknown to this release, in order, decoded.
     pub extra: Vec<(String, String)>,
 }
@@ -97,7 +97,8 @@ impl Link {
         Self::read_onto(text, None, None)
     }
 
-    /// The same; for commands only, `base` supplies what a command leaves open, and `model` replaces the one it names.
+    /// Reads a text like [`Self::read`]; for commands only, `base` supplies what a command leaves open, and `model`
+    /// replaces the one it names.
     pub fn read_onto(
         text: &str,
         base: Option<&Scenario>,

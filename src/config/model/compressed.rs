@@ -53,7 +53,7 @@ impl Compressed {
         if self.ratio.is_some() { 2 * self.overlap() * self.head_dim } else { 0 }
     }
 
-    /// The same for the indexer's keys.
+    /// Columns of the projection into the indexer's keys: key and gate, twice if entries overlap.
     pub fn index_compressor(&self) -> u32 {
         self.indexer.map_or(0, |indexer| 2 * self.overlap() * indexer.head_dim)
     }

@@ -35,7 +35,7 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub notes: Vec<String>,
-    /// The same of the formats of the published checkpoint.
+    /// Approximations in the formats of the published checkpoint, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub format_notes: Vec<String>,
@@ -109,7 +109,7 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// The same format for all classes.
+    /// One format for all classes of weights.
     pub fn uniform(weights: Dtype) -> Self {
         Self { weights, attention: weights, mlp: weights, shared: weights }
     }

@@ -22,13 +22,13 @@ pub enum Class {
 /// How a tensor is sharded over GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharding {
-    /// Over the tensor parallel ranks.
+    /// Sharded over the tensor parallel ranks.
     Tp,
-    /// Over the tensor parallel ranks, in whole heads of this number.
+    /// Sharded over the tensor parallel ranks, in whole heads of this number.
     Heads(u32),
-    /// Over all ranks that share the experts.
+    /// Sharded over all ranks that share the experts.
     Experts,
-    /// On every rank.
+    /// A whole copy on every rank.
     Replicated,
 }
 

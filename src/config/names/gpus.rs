@@ -44,7 +44,8 @@ impl Catalog {
     }
 }
 
-/// In lower case, each followed by a space, without brands. All generations of a socket have the same name.
+/// The words of `text` in lower case, each followed by a space, without brands. All generations of a socket have the
+/// same name.
 fn words(text: &str) -> String {
     let mut all = String::new();
     for word in text.to_ascii_lowercase().split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()) {

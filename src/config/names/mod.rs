@@ -8,11 +8,11 @@ mod apply;
 mod engines;
 mod gpus;
 mod machines;
+mod name;
 mod rules;
 mod search;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -21,8 +21,8 @@ use super::catalog::catalog;
 use super::issue::excerpt;
 use super::{Dtype, Field, Issue, Model};
 use crate::units::Order;
+use name::Name;
 use rules::{Alias, rules};
-use words::Name;
 
 pub use apply::{SCALED_CACHE, settle};
 pub use gpus::gpu_id;
@@ -114,7 +114,7 @@ pub fn has_scaled_cache(text: &str, weights: Option<Dtype>) -> bool {
     name.stated().any(|format| format.kv) || of_nvidia && weights.is_some_and(Dtype::has_cache_scales)
 }
 
-/// For an exact name or id, or the form in lists: `Qwen3-32B (Qwen)`.
+/// The model of an exact name or id, or of the form in lists: `Qwen3-32B (Qwen)`.
 fn listed(text: &str) -> Option<&'static Model> {
     let shown = text.strip_suffix(')').and_then(|text| text.split_once(" ("));
     let name = shown.map_or_else(|| text.to_owned(), |(name, publisher)| format!("{publisher}/{name}"));

@@ -23,7 +23,7 @@ pub struct Rules {
     pub formats: Vec<Format>,
     /// Words that change neither shapes nor context length.
     pub tunings: Vec<String>,
-    /// The same, for one release among several.
+    /// Words for one release among several, which change neither shapes nor context length.
     pub releases: Vec<String>,
     /// The format of names without one, by base, if the catalog has only requantised checkpoints.
     pub native: BTreeMap<String, Dtype>,
@@ -56,7 +56,7 @@ pub struct Format {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alias {
-    /// Without format, and without tuning unless that matters.
+    /// The name without format, and without tuning unless that matters.
     pub name: String,
     #[serde(rename = "as")]
     pub id: String,

@@ -28,7 +28,7 @@ fn published_names_stand_for_their_architecture() {
     }
 }
 
-/// They match no catalog model or no supported format.
+/// Names that match no catalog model or no supported format.
 #[test]
 fn unknown_names_are_refused_with_suggestions() {
     for row in rows(include_str!("../../../tests/data/names_refused.csv")) {

@@ -6,7 +6,7 @@ use super::{AskLearned, Ran, texts};
 use crate::config::catalog::Catalog;
 use crate::config::{Lengths, Load, Scenario, Setup, Version, VersionDefaults, Workload, check, link};
 use crate::efficiency::{Efficiencies, UNANSWERED};
-use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::compared::{ComparedCase, ErrorMetric, Times};
 use crate::evidence::served::sequence_us;
 use crate::kernels::Phase;
 use crate::serving::{Report, finish, plan};
@@ -37,7 +37,7 @@ pub struct BatchCase {
 }
 
 impl BatchCase {
-    pub const METRICS: [Metric; 3] = [Metric::Prefill, Metric::DecodeStep, Metric::Total];
+    pub const METRICS: [ErrorMetric; 3] = [ErrorMetric::Prefill, ErrorMetric::DecodeStep, ErrorMetric::Total];
 
     /// The scenario of the batch.
     fn scenario(&self) -> Result<Scenario, String> {
@@ -83,7 +83,7 @@ impl BatchCase {
     }
 
     /// Predicts the batch.
-    pub fn compare(&self, catalog: &Catalog, ask: &AskLearned) -> Result<Compared, String> {
+    pub fn compare(&self, catalog: &Catalog, ask: &AskLearned) -> Result<ComparedCase, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = self.as_recorded(setup.ok_or_else(|| texts(&issues))?, catalog);
@@ -93,7 +93,7 @@ impl BatchCase {
             let report = finish(&plan, efficiencies).ok_or(UNANSWERED)?;
             times(&report)
         };
-        Ok(Compared {
+        Ok(ComparedCase {
             outside: self.outside,
             predicted: times(&Efficiencies::Learned(learned))?,
             roofline: times(&Efficiencies::Roofline)?,

@@ -8,7 +8,7 @@ mod trace;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::compared::{Compared, Skipped};
+use super::compared::{ComparedCase, SkippedCase};
 use crate::config::names::{Resolved, resolve};
 use crate::config::{Dtype, Issue, ModelChoice, Parallelism, Scenario};
 use crate::efficiency::{Learned, Rows};
@@ -33,7 +33,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Its scenario, under the default load.
+    /// The configuration that ran, under the default load.
     fn scenario(&self) -> Result<Scenario, String> {
         Ok(Scenario {
             model: ModelChoice::Catalog(model(&self.model)?.model.id.clone()),
@@ -45,15 +45,15 @@ impl Ran {
         })
     }
 
-    fn compared(&self) -> Compared {
+    fn compared(&self) -> ComparedCase {
         compared([&self.id, &self.model, &self.engine, &self.gpu, &self.source])
     }
 }
 
 /// A comparison of the run that these identify, still without figures.
-fn compared(names: [&str; 5]) -> Compared {
+fn compared(names: [&str; 5]) -> ComparedCase {
     let [id, model, engine, gpu, source] = names.map(str::to_owned);
-    Compared { id, model, engine, gpu, source, ..Compared::default() }
+    ComparedCase { id, model, engine, gpu, source, ..ComparedCase::default() }
 }
 
 /// The cases of some files, by kind, and the skipped lines.
@@ -65,8 +65,8 @@ pub struct Cases {
     /// Closed loops against prefill and decode workers.
     pub pools: Vec<PoolCase>,
     pub traces: Vec<TraceCase>,
-    /// Of an unsupported kind, or malformed.
-    pub skipped: Vec<Skipped>,
+    /// Lines of an unsupported kind, or malformed.
+    pub skipped: Vec<SkippedCase>,
 }
 
 impl Cases {
@@ -79,7 +79,7 @@ impl Cases {
             let id = text("id").unwrap_or_else(|| format!("line {}", index + 1));
             let kind = text("kind").unwrap_or_default();
             if let Err(reason) = self.add(&kind, value, fitted) {
-                self.skipped.push(Skipped { id, reason });
+                self.skipped.push(SkippedCase { id, reason });
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::evidence::compared::Times;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Line")]
 pub struct PoolCase {
-    /// What it has in common with a run of a single server; the layout is that of a decode replica.
+    /// What the case has in common with a run of a single server; the layout is that of a decode replica.
     pub served: ServedCase,
     pub prefill: Workers,
     pub decode: Workers,

@@ -8,7 +8,7 @@ use super::dtype;
 use crate::config::ids::ids;
 use crate::config::names::Resolved;
 use crate::config::{Dtype, Version};
-use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::compared::{ComparedCase, ErrorMetric, Times};
 
 /// How the requests of a run were sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +100,7 @@ pub struct Published {
 /// How the lengths of requests vary, if a source says so.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum LengthSource {
-    /// Not at all, or within the case's `length_range`.
+    /// Lengths do not vary, or within the case's `length_range`.
     #[default]
     Nominal,
     /// Conversations of ShareGPT, as the benchmarks of vLLM and SGLang choose them.
@@ -111,19 +111,19 @@ pub enum LengthSource {
 }
 
 impl ServedCase {
-    pub const METRICS: [Metric; 7] = [
-        Metric::Ttft,
-        Metric::Tpot,
-        Metric::Throughput,
-        Metric::JoulesPerOutputToken,
-        Metric::JoulesAtMeasuredRate,
-        Metric::Power,
-        Metric::TtftMedian,
+    pub const METRICS: [ErrorMetric; 7] = [
+        ErrorMetric::Ttft,
+        ErrorMetric::Tpot,
+        ErrorMetric::Throughput,
+        ErrorMetric::JoulesPerOutputToken,
+        ErrorMetric::JoulesAtMeasuredRate,
+        ErrorMetric::Power,
+        ErrorMetric::TtftMedian,
     ];
 
-    /// Its comparison, without predictions.
-    pub fn compared(&self) -> Compared {
-        Compared {
+    /// The case as a comparison, still without predictions.
+    pub fn compared(&self) -> ComparedCase {
+        ComparedCase {
             outside: self.outside,
             concurrency: Some(self.concurrency),
             measured: self.measured,

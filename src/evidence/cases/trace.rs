@@ -7,7 +7,7 @@ use crate::config::catalog::Catalog;
 use crate::config::catalog::numbers::recorded_servers::constants;
 use crate::config::{Lengths, Load, Overrides, Parallelism, Scenario, Workload, check, link};
 use crate::efficiency::{Efficiencies, UNANSWERED};
-use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::compared::{ComparedCase, ErrorMetric, Times};
 use crate::serving::run::{longest, means};
 use crate::serving::sim::{Arrivals, Limits, Request, metrics, simulate};
 use crate::serving::table::{StepTable, TablePlan};
@@ -43,10 +43,10 @@ pub struct TracedRequest {
 }
 
 impl TraceCase {
-    pub const METRICS: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::Throughput];
+    pub const METRICS: [ErrorMetric; 3] = [ErrorMetric::Ttft, ErrorMetric::Tpot, ErrorMetric::Throughput];
 
     /// Replays the trace.
-    pub fn compare(&self, catalog: &Catalog, ask: &AskLearned<'_>) -> Result<Compared, String> {
+    pub fn compare(&self, catalog: &Catalog, ask: &AskLearned<'_>) -> Result<ComparedCase, String> {
         let scenario = self.scenario()?;
         let (setup, issues) = check(&scenario, catalog);
         let setup = setup.ok_or_else(|| texts(&issues))?;
@@ -64,7 +64,7 @@ impl TraceCase {
                 .map_err(|error| error.to_string())?;
             Times::of(&metrics(&outcome).ok_or("no request was served")?)
         };
-        Ok(Compared {
+        Ok(ComparedCase {
             outside: true,
             predicted: times(plan.finish(&Efficiencies::Learned(ask(plan.rows())?)))?,
             roofline: times(plan.finish(&Efficiencies::Roofline))?,
@@ -97,7 +97,7 @@ impl TraceCase {
         self.requests.iter().map(|request| Request::new(request.prompt, request.output)).collect()
     }
 
-    /// The same with the trace's means, which fit in a link.
+    /// A scenario with the trace's mean lengths and rate, which fit in a link.
     fn on_average(&self, scenario: Scenario) -> Scenario {
         let count = self.requests.len().max(1) as f64;
         let (prompt, output) = means(&self.sent());

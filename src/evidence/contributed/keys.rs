@@ -42,7 +42,7 @@ pub const LOADS: [Field; 4] = [Field::Concurrency, Field::Rate, Field::ConstantR
 pub struct ContributedKey {
     pub name: &'static str,
     pub required: bool,
-    /// Its meaning, and how to give it.
+    /// The key's meaning, and how to give it.
     about: &'static str,
     form: Form,
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::cases::{AskLearned, ServedCase};
-use super::compared::{Compared, ErrorReport};
+use super::compared::{ComparedCase, ErrorReport};
 use crate::config::{Field, Issue, Severity};
 
 pub use keys::schema;
@@ -74,6 +74,6 @@ pub fn checked(files: &[(String, String)], ask: &AskLearned<'_>) -> (Vec<Predict
 
 /// Errors of the predictions of contributed runs, by contributor.
 pub fn report(runs: &[Predicted]) -> ErrorReport {
-    let compared: Vec<Compared> = runs.iter().map(|run| run.compared.clone()).collect();
+    let compared: Vec<ComparedCase> = runs.iter().map(|run| run.compared.clone()).collect();
     ErrorReport::of(&ServedCase::METRICS, compared, Vec::new(), &[])
 }

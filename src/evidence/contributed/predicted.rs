@@ -10,7 +10,7 @@ use crate::calibration::{Band, ConfigPoint, Factors, KnownRun, shipped};
 use crate::config::{self, Load, Measured, Version, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{AskLearned, texts};
-use crate::evidence::compared::{Compared, Metric, Times};
+use crate::evidence::compared::{ComparedCase, ErrorMetric, Times};
 use crate::evidence::coverage::PREDICTED;
 use crate::evidence::fitted::is_fitted;
 use crate::evidence::served::calibrated::{LeaveOut, corrected};
@@ -29,16 +29,16 @@ pub struct Predicted {
     pub known: KnownRun,
     /// Whether the shipped calibration contains it.
     pub is_known: bool,
-    pub compared: Compared,
+    pub compared: ComparedCase,
     /// The intervals in which 80 % of measurements are expected, in the units of [`Times`].
-    pub bands: BTreeMap<Metric, Band>,
+    pub bands: BTreeMap<ErrorMetric, Band>,
 }
 
 /// The metrics that runs are compared in, and their names as inputs.
-const METRICS: [(Metric, config::Metric); 3] = [
-    (Metric::Ttft, config::Metric::Ttft),
-    (Metric::Tpot, config::Metric::Tpot),
-    (Metric::Throughput, config::Metric::Output),
+const METRICS: [(ErrorMetric, config::Metric); 3] = [
+    (ErrorMetric::Ttft, config::Metric::Ttft),
+    (ErrorMetric::Tpot, config::Metric::Tpot),
+    (ErrorMetric::Throughput, config::Metric::Output),
 ];
 
 /// Predicts a run. A run that the calibration holds is predicted without its configuration's runs, as in all
@@ -78,7 +78,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> 
         (closed, &real),
     )?;
     let physics = times(measured, &simulate(&learned, Factors::NONE)?);
-    let compared = Compared {
+    let compared = ComparedCase {
         id,
         model: setup.model.id.clone(),
         engine: setup.engine.id.clone(),
@@ -117,9 +117,9 @@ fn of_metrics(of: impl Fn(config::Metric) -> Option<f64>) -> Times {
 
 impl Predicted {
     /// Measurements with their predictions, by metric: predicted, low and high end of its band, measured.
-    pub fn figures(&self) -> impl Iterator<Item = (Metric, [f64; 4])> {
+    pub fn figures(&self) -> impl Iterator<Item = (ErrorMetric, [f64; 4])> {
         METRICS.iter().filter_map(|(metric, _)| {
-            let (Compared { predicted, measured, .. }, band) = (&self.compared, self.bands.get(metric)?);
+            let (ComparedCase { predicted, measured, .. }, band) = (&self.compared, self.bands.get(metric)?);
             Some((*metric, [metric.of(predicted)?, band.low, band.high, metric.of(measured)?]))
         })
     }

@@ -15,18 +15,18 @@ pub struct Contribution {
     /// File name, as in issues.
     pub file: String,
     pub contributor: String,
-    /// The valid ones.
+    /// The valid runs.
     pub runs: Vec<Contributed>,
 }
 
 /// A measured run.
 #[derive(Debug, Clone)]
 pub struct Contributed {
-    /// Its number in the file, from 1.
+    /// The run's number in the file, from 1.
     pub number: u32,
     /// Exact engine version.
     pub version: Version,
-    /// Including the measurements.
+    /// The scenario with its measurements.
     pub scenario: Scenario,
     pub setup: Setup,
 }

@@ -9,7 +9,7 @@ pub use collectives::compare_collectives;
 pub use report::FamilyReport;
 use report::{ComparedCall, report};
 
-use super::measured::{FeatureRow, MeasuredCall};
+use super::measured_calls::{FeatureRow, MeasuredCall};
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
 use crate::efficiency::Answer;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{ComparedStart, Sizes};
-use crate::evidence::compared::Skipped;
+use crate::evidence::compared::SkippedCase;
 use crate::evidence::errors::{Errors, grouped, quantile};
 
 /// Predicted room within this many GiB or per cent of the logged room counts as correct.
@@ -17,8 +17,7 @@ const NEAR_PERCENT: f64 = 5.0;
 pub struct Room {
     pub cases: usize,
     pub median_abs_gib: f64,
-    /// Relative to the logged room; negative rooms are left out.
-    /// Of rooms above 0, if any.
+    /// Error relative to the logged room, over rooms above 0; `None` without any.
     pub median_error_percent: Option<f64>,
     pub mean_error_percent: Option<f64>,
     /// Signed mean, in GiB: positive if the predicted room is too large.
@@ -31,7 +30,7 @@ pub struct Verdict {
     pub right: usize,
     pub of: usize,
     pub wrong: Vec<String>,
-    /// Those of the wrong ones whose prediction warned that it might be wrong.
+    /// Wrongly predicted starts whose prediction warned that it might be wrong.
     pub wrong_near_edge: Vec<String>,
 }
 
@@ -51,23 +50,23 @@ pub struct MemoryGroup {
 pub struct StartReport {
     #[serde(flatten)]
     pub all: MemoryGroup,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCase>,
     /// Logs whose parts cannot all be true; they still count.
-    pub contradictions: Vec<Skipped>,
+    pub contradictions: Vec<SkippedCase>,
     pub without_contradictions: MemoryGroup,
     pub by_engine: BTreeMap<String, MemoryGroup>,
     pub by_model: BTreeMap<String, MemoryGroup>,
 }
 
 impl StartReport {
-    pub fn of(compared: &[ComparedStart], skipped: Vec<Skipped>) -> Self {
+    pub fn of(compared: &[ComparedStart], skipped: Vec<SkippedCase>) -> Self {
         let by = |key: &dyn Fn(&ComparedStart) -> &String| {
             let groups = grouped(compared.iter().map(|one| (key(one).clone(), one)));
             groups.into_iter().map(|(name, group)| (name, MemoryGroup::of(&group))).collect()
         };
         let sound: Vec<_> = compared.iter().filter(|one| one.contradiction.is_none()).collect();
         let contradiction = |one: &ComparedStart| {
-            one.contradiction.clone().map(|reason| Skipped { id: one.id.clone(), reason })
+            one.contradiction.clone().map(|reason| SkippedCase { id: one.id.clone(), reason })
         };
         Self {
             all: MemoryGroup::of(&compared.iter().collect::<Vec<_>>()),

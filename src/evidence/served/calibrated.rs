@@ -9,7 +9,7 @@ use crate::calibration::{
     Band, Calibration, ConfigPoint, FACTORS, Factors, Label, Observed, Posterior, RankInput, Responses,
 };
 use crate::evidence::cases::{LoadKind, ServedCase};
-use crate::evidence::compared::{Metric, Times};
+use crate::evidence::compared::{ErrorMetric, Times};
 use crate::evidence::coverage::Calibrated;
 use crate::evidence::fitted::is_fitted;
 use crate::serving::table::Hosted;
@@ -66,10 +66,10 @@ pub struct RunPoint<'a> {
 }
 
 /// A run's metrics under the calibration's names.
-const METRICS: [(Metric, Observed); 3] = [
-    (Metric::Ttft, Observed::Ttft),
-    (Metric::Tpot, Observed::Tpot),
-    (Metric::Throughput, Observed::Throughput),
+const METRICS: [(ErrorMetric, Observed); 3] = [
+    (ErrorMetric::Ttft, Observed::Ttft),
+    (ErrorMetric::Tpot, Observed::Tpot),
+    (ErrorMetric::Throughput, Observed::Throughput),
 ];
 
 pub fn predict(
@@ -95,37 +95,38 @@ pub fn corrected(
     (at, may_inform): (&ConfigPoint, impl Fn(&ConfigPoint) -> bool + Copy),
     simulate: impl Fn(Factors) -> Result<Times, String>,
     (closed, measured): (Option<f64>, &Times),
-) -> Result<(Calibrated, BTreeMap<Metric, Band>), String> {
+) -> Result<(Calibrated, BTreeMap<ErrorMetric, Band>), String> {
     let (posterior, widths) =
         (calibration.posterior(at, &[], may_inform), calibration.widths(at, may_inform));
     let responses = Responses::of(posterior.factors(), simulate)?;
-    let figure = |metric: Metric| {
+    let figure = |metric: ErrorMetric| {
         let of = |times: &Times| metric.of(times).unwrap_or(f64::NAN);
         calibration.figure(&responses, (widths, &shares(closed, metric, &responses.at)), of)
     };
-    let band = |(metric, _): &(Metric, Observed)| Some((*metric, figure(*metric)?.band(&posterior)));
-    let bands: BTreeMap<Metric, Band> = METRICS.iter().filter_map(band).collect();
-    let deviation = |(&metric, band): (&Metric, &Band)| {
+    let band = |(metric, _): &(ErrorMetric, Observed)| Some((*metric, figure(*metric)?.band(&posterior)));
+    let bands: BTreeMap<ErrorMetric, Band> = METRICS.iter().filter_map(band).collect();
+    let deviation = |(&metric, band): (&ErrorMetric, &Band)| {
         let real = metric.of(measured).filter(|real| *real > 0.0)?;
         let half = (band.high / band.low).ln() / 2.0;
         Some((metric, (real / metric.of(&responses.at)?).ln() / half))
     };
     let deviations = bands.iter().filter_map(deviation).collect();
-    let (ttft, tpot, output) = (figure(Metric::Ttft), figure(Metric::Tpot), figure(Metric::Throughput));
+    let (ttft, tpot, output) =
+        (figure(ErrorMetric::Ttft), figure(ErrorMetric::Tpot), figure(ErrorMetric::Throughput));
     let rank_input = RankInput { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
     Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), rank_input }, bands))
 }
 
 /// The noise sources of a metric, as in a prediction.
-fn shares(closed: Option<f64>, metric: Metric, times: &Times) -> Vec<(Observed, f64)> {
+fn shares(closed: Option<f64>, metric: ErrorMetric, times: &Times) -> Vec<(Observed, f64)> {
     match (metric, closed) {
-        (Metric::Ttft, _) => vec![(Observed::Ttft, 1.0)],
-        (Metric::Throughput, Some(output)) => {
+        (ErrorMetric::Ttft, _) => vec![(Observed::Ttft, 1.0)],
+        (ErrorMetric::Throughput, Some(output)) => {
             let (ttft, tpot) = (times.ttft_ms.unwrap_or(0.0), times.tpot_ms.unwrap_or(0.0));
             let waited = ttft / (ttft + tpot * (output - 1.0));
             vec![(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)]
         }
-        (Metric::Throughput, None) => vec![(Observed::Throughput, 1.0)],
+        (ErrorMetric::Throughput, None) => vec![(Observed::Throughput, 1.0)],
         _ => vec![(Observed::Tpot, 1.0)],
     }
 }

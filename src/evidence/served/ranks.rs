@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::calibrated::LeaveOut;
 use super::on_all_cores;
 use crate::calibration::{Calibration, ConfigPoint, Label, RankInput, UncertainFigure};
-use crate::evidence::compared::{Compared, Metric};
+use crate::evidence::compared::{ComparedCase, ErrorMetric};
 use crate::evidence::coverage::{Calibrated, PREDICTED};
 
 /// Measurements further apart than this are worth distinguishing.
 const DISTINCT: f64 = 1.1;
 /// Mean lengths within this are the same.
 const SAME: f64 = 0.01;
-const METRICS: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
+const METRICS: [ErrorMetric; 2] = [ErrorMetric::Ttft, ErrorMetric::Tpot];
 /// Confidence bins.
 const BINS: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0 + 1e-9];
 /// Possible differences of a pair, by name; engine versions only within the same engine.
@@ -29,9 +29,9 @@ const DIFFERENCES: [(&str, Label); 5] = [
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Ranks {
     /// By the difference of the pairs.
-    pub by_difference: BTreeMap<&'static str, BTreeMap<Metric, PairAccuracy>>,
+    pub by_difference: BTreeMap<&'static str, BTreeMap<ErrorMetric, PairAccuracy>>,
     /// Observed frequency by confidence.
-    pub reliability: BTreeMap<Metric, Vec<Reliability>>,
+    pub reliability: BTreeMap<ErrorMetric, Vec<Reliability>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize)]
@@ -55,7 +55,7 @@ pub struct Reliability {
 /// A pair in one metric.
 struct Ranked {
     difference: &'static str,
-    metric: Metric,
+    metric: ErrorMetric,
     /// The probability that the first is faster.
     first: f64,
     /// Logarithms of the second over the first: by the physics, and measured.
@@ -64,8 +64,8 @@ struct Ranked {
 }
 
 impl Ranks {
-    /// Over all runs with a calibrated prediction.
-    pub fn of(cases: &[Compared], calibration: &Calibration) -> Self {
+    /// The ranks over all runs with a calibrated prediction.
+    pub fn of(cases: &[ComparedCase], calibration: &Calibration) -> Self {
         let ranked = on_all_cores(&pairs(cases), |(difference, pair)| rank(difference, pair, calibration));
         let ranked: Vec<Ranked> = ranked.into_iter().flatten().collect();
         let mut by_difference: BTreeMap<_, BTreeMap<_, Vec<&Ranked>>> = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Ranks {
             by_difference.entry(one.difference).or_default().entry(one.metric).or_default().push(one);
             by_metric.entry(one.metric).or_default().push(one);
         }
-        let named = |by: BTreeMap<Metric, Vec<&Ranked>>| {
+        let named = |by: BTreeMap<ErrorMetric, Vec<&Ranked>>| {
             by.into_iter().map(|(metric, of)| (metric, PairAccuracy::of(&of))).collect()
         };
         Self {
@@ -122,11 +122,11 @@ fn reliability(pairs: &[&Ranked]) -> Vec<Reliability> {
 }
 
 /// A run with its calibrated prediction.
-type Predicted<'a> = (&'a Compared, &'a Calibrated);
+type Predicted<'a> = (&'a ComparedCase, &'a Calibrated);
 type ComparedPair<'a> = (&'static str, [Predicted<'a>; 2]);
 
 /// Runs of one model under one load that differ in one thing.
-fn pairs(cases: &[Compared]) -> Vec<ComparedPair<'_>> {
+fn pairs(cases: &[ComparedCase]) -> Vec<ComparedPair<'_>> {
     let mut alike: BTreeMap<(&str, u32), Vec<Predicted<'_>>> = BTreeMap::new();
     for case in cases {
         if let (Some(clients), Some(calibrated)) = (case.concurrency, case.calibrated.get(PREDICTED)) {
@@ -167,7 +167,7 @@ fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calib
         rank_inputs.iter().all(|rank_input| !LeaveOut::Configuration.is_of(&rank_input.point, known))
     };
     let versus = calibration.versus(rank_inputs, &[], others);
-    let of_metric = |metric: Metric| {
+    let of_metric = |metric: ErrorMetric| {
         let [a, b] = pair.map(|(case, _)| case);
         let ratio = |one: Option<f64>, other: Option<f64>| Some((other? / one?).ln());
         let physics = ratio(metric.of(a.physics.as_ref()?), metric.of(b.physics.as_ref()?))?;
@@ -178,6 +178,6 @@ fn rank(difference: &'static str, pair: &[Predicted<'_>; 2], calibration: &Calib
     METRICS.into_iter().filter_map(of_metric).filter(|one| one.measured != 0.0).collect()
 }
 
-fn figure(rank_input: &RankInput, metric: Metric) -> Option<UncertainFigure> {
-    if metric == Metric::Ttft { rank_input.ttft } else { rank_input.tpot }
+fn figure(rank_input: &RankInput, metric: ErrorMetric) -> Option<UncertainFigure> {
+    if metric == ErrorMetric::Ttft { rank_input.ttft } else { rank_input.tpot }
 }

@@ -10,7 +10,7 @@ use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::shipped;
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{AskLearned, LoadKind, ServedCase};
-use crate::evidence::compared::{Compared, ErrorReport, Metrics, PeerRow, Times, errors, grouped};
+use crate::evidence::compared::{ComparedCase, ErrorReport, ErrorsByMetric, PeerRow, Times, errors, grouped};
 use crate::evidence::contradictions::{Contradiction, constants, contradictions};
 use crate::evidence::coverage::PREDICTED;
 use crate::evidence::errors::grouped as by_key;
@@ -23,17 +23,17 @@ const FEW_CLIENTS: u32 = 4;
 pub struct LoopReport {
     #[serde(flatten)]
     pub all: ErrorReport,
-    /// At most four clients, so that kernels and host matter rather than queues.
-    pub few_clients: Metrics,
-    pub by_concurrency: BTreeMap<u32, Metrics>,
-    pub few_clients_by_engine: BTreeMap<String, Metrics>,
-    pub few_clients_by_model_and_engine: BTreeMap<String, Metrics>,
+    /// Errors with at most four clients, so that kernels and host matter rather than queues.
+    pub few_clients: ErrorsByMetric,
+    pub by_concurrency: BTreeMap<u32, ErrorsByMetric>,
+    pub few_clients_by_engine: BTreeMap<String, ErrorsByMetric>,
+    pub few_clients_by_model_and_engine: BTreeMap<String, ErrorsByMetric>,
     /// Cases that contradict physics or others, and the errors without them.
     pub contradictions: Vec<Contradiction>,
-    pub without_contradictions: Metrics,
+    pub without_contradictions: ErrorsByMetric,
     /// Inferred launch settings with their number of cases, and the errors of all other cases.
     pub inferred: BTreeMap<String, usize>,
-    pub without_inferred: Metrics,
+    pub without_inferred: ErrorsByMetric,
     /// Which of two is faster.
     pub ranks: Ranks,
 }
@@ -41,7 +41,7 @@ pub struct LoopReport {
 /// The reports of all kinds.
 pub struct ServedReports {
     pub closed_loops: LoopReport,
-    /// Of every other kind.
+    /// Reports of every other kind of load.
     pub others: BTreeMap<LoadKind, ErrorReport>,
 }
 
@@ -67,7 +67,7 @@ pub fn served_reports(
     skipped.extend(more);
     let kinds: BTreeMap<&str, LoadKind> = cases.iter().map(|case| (case.id.as_str(), case.kind)).collect();
     let mut compared = by_key(compared);
-    let report = |kind: LoadKind, compared: Vec<Compared>| {
+    let report = |kind: LoadKind, compared: Vec<ComparedCase>| {
         let skipped = skipped.iter().filter(|one| kinds[one.id.as_str()] == kind).cloned().collect();
         ErrorReport::of(&ServedCase::METRICS, compared, skipped, peers)
     };
@@ -87,7 +87,7 @@ fn loop_report(ready: &[Ready<'_>], all: ErrorReport, tables: &TablesOfRuns) -> 
         .collect();
     let cases: Vec<&ServedCase> = recorded.iter().map(|one| one.case).collect();
     let by_id: BTreeMap<&str, &Ready> = recorded.iter().map(|one| (one.case.id.as_str(), *one)).collect();
-    let compared: Vec<&Compared> =
+    let compared: Vec<&ComparedCase> =
         all.compared.iter().filter(|case| by_id.contains_key(case.id.as_str())).collect();
     let floors: BTreeMap<&str, Option<f64>> = recorded
         .iter()
@@ -139,7 +139,7 @@ fn loop_report(ready: &[Ready<'_>], all: ErrorReport, tables: &TablesOfRuns) -> 
 
 /// Requests that finish sooner than their kernels could, even at peak rates: some work was not done, for example
 /// because prompts came from a prefix cache.
-fn faster_than_physics(case: &Compared, own: &Ready<'_>, tables: &TablesOfRuns) -> Option<String> {
+fn faster_than_physics(case: &ComparedCase, own: &Ready<'_>, tables: &TablesOfRuns) -> Option<String> {
     let whole = |times: &Times| Some(times.ttft_ms? + (f64::from(own.case.osl) - 1.0) * times.tpot_ms?);
     let measured = whole(&case.measured)?;
     let faster_than =
@@ -159,7 +159,7 @@ fn compare(
     run: &ServedRun,
     tables: &TablesOfRuns,
     leaves: &[LeaveOut],
-) -> Result<Compared, String> {
+) -> Result<ComparedCase, String> {
     let tables = tables.of(&run.setup, &run.extent)?;
     let under = |table| StepTable::under(table, &run.setup.engine.host, run.policy.ahead);
     let hosted = under(&tables.learned);
@@ -173,7 +173,7 @@ fn compare(
     calibrated.values_mut().for_each(|one| one.predicted = one.predicted.at_rate_of(&measured));
     let physics = physics.at_rate_of(&measured);
     let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
-    Ok(Compared {
+    Ok(ComparedCase {
         source: case.source_label(),
         concurrency: Some(run.sent.at_once),
         recorded: Some(run.launch.matched() && run.launch.inferred.is_empty()),

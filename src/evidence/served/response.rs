@@ -9,7 +9,7 @@ use crate::calibration::{ConfigPoint, Factors, Responses};
 use crate::config::Version;
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{AskLearned, ServedCase};
-use crate::evidence::compared::{Skipped, Times};
+use crate::evidence::compared::{SkippedCase, Times};
 use crate::serving::run::means;
 
 /// A run with its measurement, and its response to longer steps.
@@ -35,7 +35,7 @@ pub fn responses(
     catalog: &Catalog,
     ask: &AskLearned<'_>,
     factors: &BTreeMap<String, Factors>,
-) -> Result<(Vec<Response>, Vec<Skipped>), String> {
+) -> Result<(Vec<Response>, Vec<SkippedCase>), String> {
     let (ready, mut skipped) =
         attempted(cases, |case| &case.id, |&case| Ok((case, ServedRun::of(case, catalog)?)));
     let tables = tables(ready.iter().map(|(_, run)| (&run.setup, &run.extent)), ask)?;

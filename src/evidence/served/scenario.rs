@@ -55,7 +55,8 @@ fn default_graph(case: &ServedCase, parallel: Parallelism, launch: &LaunchSettin
     engine.scheduler.decode_graph(gpu, parallel, decoding)
 }
 
-/// The same with the lengths that its client drew: uniformly between two shares of the requested ones, or their means.
+/// A run's scenario with the lengths that its client drew: uniformly between two shares of the requested ones, or
+/// their means.
 pub fn as_sent(
     scenario: Scenario,
     case: &ServedCase,

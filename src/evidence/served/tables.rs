@@ -8,7 +8,7 @@ use crate::config::kernels::KernelChoice;
 use crate::config::{Dtype, Parallelism, Setup};
 use crate::efficiency::{Efficiencies, UNANSWERED};
 use crate::evidence::cases::AskLearned;
-use crate::evidence::compared::{Skipped, parted};
+use crate::evidence::compared::{SkippedCase, parted};
 use crate::serving::table::{Extent, Phases, StepTable, TablePlan};
 
 /// Step times of one setup.
@@ -97,7 +97,7 @@ pub fn attempted<T: Sync, R: Send>(
     all: &[T],
     id: impl Fn(&T) -> &String,
     of: impl Fn(&T) -> Result<R, String> + Sync,
-) -> (Vec<R>, Vec<Skipped>) {
+) -> (Vec<R>, Vec<SkippedCase>) {
     parted(all.iter().map(id).zip(on_all_cores(all, of)))
 }
 

@@ -2,7 +2,7 @@
 
 use super::hardware::{self, owned};
 use super::limits::{limit, limited, set_limit};
-use super::words::TOKENS;
+use super::tokens::TOKENS;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
@@ -57,7 +57,7 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     }
 }
 
-/// Why `each` is refused where no number of clients comes before it: `1000 daily users each`.
+/// The reason that `each` is refused where no number of clients comes before it: `1000 daily users each`.
 pub fn wanted_each(counted: Option<String>) -> String {
     let counted = counted.map_or_else(String::new, |phrase| format!(", not `{}`", excerpt(&phrase)));
     format!(

@@ -1,6 +1,6 @@
 //! What a new line leaves unchanged from the previous request without showing it.
 
-use crate::config::link::{BY_GPU, Find, Link, VARIES};
+use crate::config::link::{BY_GPU, Link, SearchSpace, VARIES};
 use crate::config::names::named;
 use crate::config::{Field, Issue, Scenario, excerpt};
 
@@ -11,7 +11,7 @@ const OWN: [Field; 6] = [Field::Isl, Field::Osl, Field::Shape, Field::CachedShar
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
 
 /// The lengths, formats and limits of `link`, and the restrictions of `before` that the line does not state, in a note.
-pub fn note(link: &Link, before: &Find, stated: impl Fn(Field) -> bool) -> Option<Issue> {
+pub fn note(link: &Link, before: &SearchSpace, stated: impl Fn(Field) -> bool) -> Option<Issue> {
     let limit = |field: Field| {
         let input = field.input();
         let unit = input.number.as_ref().map_or("", |number| number.unit);

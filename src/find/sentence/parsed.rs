@@ -3,7 +3,7 @@
 use super::kept;
 use super::limits::WITHIN;
 use super::workload::Kind;
-use crate::config::link::{Find, Link, exclude};
+use crate::config::link::{Link, SearchSpace, exclude};
 use crate::config::{Field, Issue, Load, Slos, excerpt};
 
 /// Fields that one text may set only once.
@@ -34,7 +34,7 @@ const OF_MODEL: [Field; 4] = [Field::Weights, Field::Kv, Field::Drafted, Field::
 pub(super) struct Parsed {
     pub link: Link,
     pub slos: Slos,
-    pub find: Find,
+    pub find: SearchSpace,
     /// Excluded GPUs and engines.
     pub left_out: Vec<(Field, &'static str)>,
     /// The part that an `and` after them leads to: another exclusion, or something else.

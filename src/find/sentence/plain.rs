@@ -8,7 +8,7 @@ use regex_lite::{Captures, Regex};
 use super::AmountUnit;
 use super::gpus::replaced;
 use super::model::is_counted;
-use super::words::SEPARATORS;
+use super::tokens::SEPARATORS;
 
 /// What people write, and how it is read.
 const PHRASES: [(&str, &str); 25] = [

@@ -59,7 +59,7 @@ fn calls(model: &Model, layout: &Layout, batch: &Batch, only: Option<Scope>) -> 
 struct Calls<'a> {
     list: Vec<Call>,
     layout: &'a Layout,
-    /// Of the current layers.
+    /// Formats of the current layers.
     formats: Formats,
     tokens: u64,
     /// Tokens of all ranks that share the experts.
@@ -125,7 +125,7 @@ impl Calls<'_> {
         self.only.is_none_or(|only| only == self.scope)
     }
 
-    /// Over all tokens of the step.
+    /// Adds an element-wise kernel over all tokens of the step.
     fn element(&mut self, block: Block, name: &'static str, count: u64, kind: ElementwiseKind, width: u64) {
         self.add(block, name, count, Elementwise { kind, rows: self.tokens, width });
     }
@@ -300,12 +300,12 @@ fn phases(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
         .filter(|(_, sequences)| !sequences.is_empty())
 }
 
-/// The same, each draft of a decoding sequence as a sequence: its query may attend to other keys than the others.
+/// The phases of a batch, with each draft as a sequence of its own: its query may attend to other keys.
 fn by_query(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
     with_drafts(batch, as_sequences)
 }
 
-/// The same, decoding sequences with their drafts.
+/// The phases of a batch, with drafts as new tokens of their decoding sequences.
 fn verified(batch: &Batch) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
     with_drafts(batch, as_tokens)
 }
@@ -318,7 +318,7 @@ fn as_tokens(group: &mut Sequences, drafted: u64) {
     group.new += drafted;
 }
 
-/// The same after `add`, which adds so many drafts to a group of decoding sequences.
+/// The phases of a batch after `add`, which adds so many drafts to a group of decoding sequences.
 fn with_drafts(batch: &Batch, add: fn(&mut Sequences, u64)) -> impl Iterator<Item = (Phase, Vec<Sequences>)> {
     phases(batch).map(move |(phase, mut sequences)| {
         let drafted = phase.choose(0, batch.drafted);

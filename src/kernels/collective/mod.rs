@@ -130,7 +130,7 @@ pub fn time(collective: &Collective, gpu: &Gpu, engine: &str) -> Result<Collecti
     }
 }
 
-/// The same over links `faster` times as fast: the time of the smallest message is latency, the rest bandwidth.
+/// A collective's time over links `faster` times as fast: the smallest message's time is latency, the rest bandwidth.
 fn over_links(time: CollectiveTime, curve: Curve<'_>, faster: f64) -> CollectiveTime {
     let latency = Seconds::from_micros(curve.micros[0]);
     let seconds = if faster == 1.0 { time.seconds } else { latency + (time.seconds - latency) / faster };

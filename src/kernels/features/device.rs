@@ -35,7 +35,7 @@ pub struct DeviceSpec {
 }
 
 impl DeviceSpec {
-    /// For vectors of `family`, with the identity that its model knows.
+    /// The device for vectors of `family`, with the identity that its model knows.
     pub fn new(gpu: &Gpu, family: Family) -> Result<Self, MissingFigure> {
         let spec = Self::of(gpu)?;
         if !family.trained_on().contains(&gpu.id.as_str()) {

@@ -16,7 +16,7 @@ pub struct Equivalent {
     pub kv_tokens: f64,
     /// Query-key pairs under the causal mask, per query head.
     pub pairs: f64,
-    /// The same including keys outside the window.
+    /// Query-key pairs including keys outside the window, per query head.
     pub unmasked_pairs: f64,
     /// New tokens of the sequence that an average new token belongs to.
     pub new: f64,
@@ -36,18 +36,18 @@ pub struct Decoding {
 }
 
 impl Equivalent {
-    /// `None` for a batch without new tokens.
+    /// The totals of an attention call; `None` for a batch without new tokens.
     pub fn of(attention: &Attention) -> Option<Self> {
         let split_decodes = attention.phase == Phase::Prefill;
         Self::of_batch(&attention.sequences, split_decodes, attention.window)
     }
 
-    /// The same for any call over sequences of one kind.
+    /// The totals of any call over sequences of one kind; `None` without new tokens.
     pub fn of_sequences(sequences: &[Sequences]) -> Option<Self> {
         Self::of_batch(sequences, false, None)
     }
 
-    /// The same if queries see what `reach` says, with totals in `span`.
+    /// The totals of a call whose queries see what `reach` says, with keys and pairs from `span`.
     pub fn of_reach(sequences: &[Sequences], reach: Reach, span: AttendedSpan) -> Option<Self> {
         let all = Self::of_sequences(sequences)?;
         let past = |group: &Sequences| reach.keys(group.past + 1).saturating_sub(1) as f64;
@@ -56,13 +56,13 @@ impl Equivalent {
         Some(Self { kv_tokens: span.past + span.new, pairs: span.pairs, past, ..all })
     }
 
-    /// With each query as a sequence of its own: decode was measured with one query a sequence.
+    /// The totals with each query as a sequence of its own: decode was measured with one query a sequence.
     pub fn by_query(self) -> Self {
         let past = self.past + (self.new - 1.0) / 2.0;
         Self { new: 1.0, past, sequences: self.tokens, ..self }
     }
 
-    /// With the queries of a sequence as one.
+    /// The totals with the queries of a sequence as one.
     pub fn packed(self) -> Self {
         Self { tokens: self.sequences, new: 1.0, past: self.past + self.new - 1.0, ..self }
     }

@@ -43,12 +43,12 @@ impl From<model::Indexer> for Indexer {
 pub struct SparseModule {
     pub module: LatentModule,
     pub indexer: Indexer,
-    /// This layer runs its indexer; others reuse the previous layer's selection.
+    /// Whether this layer runs its indexer; others reuse the previous layer's selection.
     pub indexes: bool,
 }
 
 impl Kernel for LatentModule {
-    /// In the form with fewer multiply-adds.
+    /// The work in the form with fewer multiply-adds.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         Ok(sum(parts(self, Form::of(self.phase), gpu)?))
     }
@@ -88,7 +88,7 @@ impl Kernel for LatentModule {
 }
 
 impl Kernel for SparseModule {
-    /// In the cheaper form if there is nothing to select, else over the latents.
+    /// The work in the cheaper form if there is nothing to select, else over the latents.
     fn count(&self, gpu: &Gpu) -> Result<Count, MissingFigure> {
         let absorbed = sum(sparse_parts(self, Form::Absorbed, gpu)?);
         if !self.keeps_all() {

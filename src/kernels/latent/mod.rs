@@ -57,7 +57,7 @@ pub struct LatentHeads {
 }
 
 impl LatentHeads {
-    /// Those of a model, with this many on the rank.
+    /// The heads of a model's latent attention, with this many on the rank.
     pub fn of(mla: &Mla, heads: u64) -> Self {
         let [latent, rope, nope, value] = [mla.latent, mla.rope, mla.nope, mla.value].map(u64::from);
         Self { heads, latent, rope, nope, value }
@@ -81,7 +81,7 @@ pub struct LatentAttention {
     pub sequences: Vec<Sequences>,
     pub heads: LatentHeads,
     pub kv: Dtype,
-    /// For compressed entries, which are both key and value; `None` for the latents of all tokens.
+    /// What queries see of compressed entries, which are both key and value; `None` for the latents of all tokens.
     pub reach: Option<Reach>,
 }
 
@@ -95,7 +95,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// As engines serve the phase: expanded in prefill, absorbed in decode.
+    /// The form in which engines serve the phase: expanded in prefill, absorbed in decode.
     pub fn of(phase: Phase) -> Self {
         phase.choose(Self::Expanded, Self::Absorbed)
     }

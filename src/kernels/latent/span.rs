@@ -21,7 +21,7 @@ impl AttendedSpan {
         Self::sparse(sequences, u64::MAX)
     }
 
-    /// For the queries of a call.
+    /// The span of the queries of a call.
     pub fn of_call(call: &LatentAttention) -> Self {
         match call.reach {
             Some(reach) => reach.span(&call.sequences),

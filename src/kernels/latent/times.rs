@@ -42,7 +42,7 @@ pub struct BlockTimes {
     pub attention_compute: f64,
     pub attention_memory: f64,
     pub softmax: f64,
-    /// One sequence on one SM, if the kernel does not split it.
+    /// Time of one sequence on one SM, if the kernel does not split it.
     pub serial: f64,
     pub scores: f64,
     /// Top-k selection.
@@ -105,7 +105,7 @@ impl BlockTimes {
         Ok(times)
     }
 
-    /// In sequence, but not less than the host needs.
+    /// Time of all parts in sequence, but not less than the host needs.
     pub fn total(&self) -> f64 {
         let work = self.projections + self.absorption + self.attention + self.scores + self.choice;
         (work + self.elements + self.launches).max(self.dispatch)

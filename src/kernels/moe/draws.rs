@@ -41,7 +41,7 @@ impl Pool {
         counts
     }
 
-    /// The same for many tokens: each expert's number of tokens is normally distributed.
+    /// For many tokens, a draw of each expert's number of tokens from a normal distribution.
     fn by_expert(&self, chances: &[f64], random: &mut SplitMix64) -> Vec<u64> {
         let tokens = self.tokens as f64;
         let mut counts: Vec<u64> = chances

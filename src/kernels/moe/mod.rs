@@ -192,7 +192,7 @@ impl Moe {
         self.schedule_with(self.tile_rows(), gpu)
     }
 
-    /// The same with the tile height at this index of `TILE_ROWS`.
+    /// The first GEMM's tiles on the SMs, with the tile height at this index of `TILE_ROWS`.
     fn schedule_with(&self, place: usize, gpu: &Gpu) -> Option<Schedule> {
         let slots = gpu.sm_count().ok()? as u64;
         let columns = constants().tile_columns as u64;

@@ -40,7 +40,7 @@ struct Experts {
     weights: f64,
     /// Tokens, both GEMMs' outputs and the second one's input, written and read.
     activations: f64,
-    /// The same for pairs with other ranks' experts, if the kernel carries them along.
+    /// Activations of pairs with other ranks' experts, written and read, if the kernel carries them along.
     empty_rows: f64,
     activation_bytes: f64,
     /// Share of the weights in L2 at launch.

@@ -3,18 +3,18 @@
 /// Operations asked of one kind of pipe.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Pipe {
-    /// On the whole GPU.
+    /// Operations on the whole GPU.
     pub all: f64,
-    /// On the SM that gets most.
+    /// Operations on the SM that gets most.
     pub busiest: f64,
 }
 
 /// Data loaded, in KiB (1024 bytes).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Traffic {
-    /// By the whole GPU.
+    /// Data loaded by the whole GPU.
     pub all_kib: f64,
-    /// By the SM that loads most.
+    /// Data loaded by the SM that loads most.
     pub busiest_kib: f64,
 }
 

@@ -16,7 +16,7 @@ pub struct Alone {
 }
 
 impl Runner {
-    /// At step times multiplied by `factors`; `None` if it cannot be served.
+    /// A request alone, at step times multiplied by `factors`; `None` if it cannot be served.
     pub fn without_others(&self, factors: Factors) -> Option<Alone> {
         let workload = &self.setup.workload;
         let prompt = workload.isl.each().first().copied().unwrap_or(1);

@@ -128,7 +128,7 @@ impl Runner {
         }
     }
 
-    /// The same with the capacity of these replicas if the run itself shows an overload.
+    /// The run of this many replicas, with their capacity if it shows an overload or more arrives than they serve.
     pub(super) fn shown(&self, run: Run, load: Load, replicas: u32) -> Run {
         match run.saturation {
             // What sessions are served depends on the KV cache that paused ones hold.

@@ -155,7 +155,8 @@ pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, slots: f
     now >= NEARLY_FULL * slots && now > GROWING * before
 }
 
-/// As [`super::Run::history_found`].
+/// Share of the sessions' history that was still in the prefix cache when a turn needed it; `None` without sessions,
+/// and with pools.
 pub(super) fn history_found(setup: &Setup, outcome: &Outcome) -> Option<f64> {
     let turns = setup.workload.session().filter(|_| setup.prefill.is_none())?;
     let (mut first, mut history) = (0.0, 0.0);

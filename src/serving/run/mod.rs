@@ -100,8 +100,8 @@ pub struct Runner {
 }
 
 impl RunPlan {
-    /// Also returns the rows for the models. A trace is replayed instead of the setup's lengths, which are its
-    /// means.
+    /// Plans a run, and returns the rows for the models. A trace is replayed instead of the setup's lengths, which are
+    /// its means.
     ///
     /// # Errors
     /// If a catalog record lacks a figure.
@@ -175,7 +175,7 @@ fn extent(setup: &Setup, policy: &Policy, trace: Option<&Trace>) -> Extent {
 }
 
 impl Runner {
-    /// With a trace: the setup with its mean lengths.
+    /// The setup; for a trace, with its mean lengths.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
@@ -222,7 +222,7 @@ impl Runner {
         Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, history_found, ..run })
     }
 
-    /// The same for one replica that is sent `count` requests, as seen by its clients.
+    /// The outcome of `count` requests to one replica, or to both pools, as seen by its clients.
     fn served(
         &self,
         setup: &Setup,
@@ -238,7 +238,7 @@ impl Runner {
         Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
 
-    /// These requests on one replica or both pools, and the tokens that their KV caches hold.
+    /// The outcome of `requests` on one replica or both pools, and the tokens that their KV caches hold.
     fn outcome(
         &self,
         requests: &[Request],

@@ -152,7 +152,7 @@ impl Runner {
         self.without_host().alone(load).ok()
     }
 
-    /// The same on a host that takes no time, which no hardware limits.
+    /// This runner on a host that takes no time, because no hardware figure bounds host time.
     fn without_host(mut self) -> Self {
         self.setup.engine.host = self.setup.engine.host.without_steps();
         self.policy = self.policy.without_frontend();

@@ -23,10 +23,10 @@ pub struct Power {
     /// Whether the power of these GPUs was measured rather than taken from others.
     pub measured: bool,
     pub joules_per_output_token: f64,
-    /// Its 80 % band.
+    /// 80 % band of the joules per output token.
     pub joules_band: [f64; 2],
     pub joules_per_request: f64,
-    /// Including the configured overhead.
+    /// Output tokens per MWh, including the configured overhead.
     pub output_tokens_per_mwh: f64,
 }
 

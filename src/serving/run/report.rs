@@ -80,7 +80,7 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PointBands {
-    /// Of the means.
+    /// Bands of the means.
     pub ttft: Band,
     pub tpot: Option<Band>,
     pub output_per_s: Option<Band>,
@@ -161,7 +161,7 @@ impl Run {
         Some(self.saturation.is_none() && enough && each)
     }
 
-    /// As a point of a curve, with its bands.
+    /// The run as a point of a curve, with its bands.
     pub fn point(&self, bands: Option<&Bands>) -> Point {
         let bands = bands.map(|bands| PointBands {
             ttft: bands.ttft.mean,

@@ -89,7 +89,7 @@ impl Sweep {
     /// Runs the next load, if there is one.
     ///
     /// # Errors
-    /// Why it cannot be served; larger ones cannot either.
+    /// If the load cannot be served; larger ones cannot either.
     pub fn advance(&mut self, runner: &Runner) -> Result<bool, Issue> {
         let Some((load, purpose)) = self.next_load() else { return Ok(false) };
         let run = match purpose {
@@ -154,7 +154,8 @@ impl Sweep {
         self.stated.met
     }
 
-    /// The same by [`Runner::for_trial`], if it starts otherwise.
+    /// The largest load that met the SLOs with clients or users who start one after another ([`Runner::for_trial`]);
+    /// `None` if none did, or trials start as stated.
     pub fn largest_ramped(&self) -> Option<f64> {
         self.ramped?.met
     }

@@ -113,7 +113,7 @@ impl Claims {
     }
 }
 
-/// For a request that does not decode yet.
+/// What remains of a request that does not decode yet.
 fn remaining(request: &RequestState) -> Remaining {
     Remaining { id: 0, left: u64::from(request.left()), held: u64::from(request.fill) }
 }

@@ -12,7 +12,7 @@ use crate::kernels::random::SplitMix64;
 pub enum Arrivals {
     /// Each client sends its next request when its previous one has finished; all start at 0 s.
     Closed { clients: u32 },
-    /// The same with client starts spread evenly over this many seconds.
+    /// Clients as in [`Arrivals::Closed`], with starts spread evenly over this many seconds.
     Ramp { clients: u32, seconds: f64 },
     /// Arrival time of each request in seconds, ascending.
     Times(Vec<f64>),

@@ -27,7 +27,7 @@ pub struct RankStep<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spent {
     pub seconds: f64,
-    /// Beyond idle power.
+    /// Energy beyond idle power.
     pub joules: f64,
 }
 
@@ -37,7 +37,7 @@ pub trait StepCost {
     /// work has an empty step. Includes all pipeline stages and host time.
     fn seconds(&self, ranks: &[RankStep<'_>]) -> f64;
 
-    /// The same, with the energy of all GPUs of the replica; 0 if unknown.
+    /// Time of a step, and the energy of all GPUs of the replica beyond idle power; 0 if unknown.
     fn spent(&self, ranks: &[RankStep<'_>]) -> Spent {
         Spent { seconds: self.seconds(ranks), joules: 0.0 }
     }

@@ -196,12 +196,12 @@ impl DecodeBatch {
         self.ends - u64::from(self.count) * self.position
     }
 
-    /// Of the sequence that ends last.
+    /// Remaining tokens of the sequence that ends last.
     pub fn longest_left(&self) -> u64 {
         self.sequences.back().map_or(0, |sequence| sequence.end - self.position)
     }
 
-    /// The same for all sequences, but at most `most` for each.
+    /// Remaining tokens of all sequences, counting at most `most` for each.
     pub fn left_within(&self, most: f64) -> f64 {
         match self.longest_left() as f64 <= most {
             true => self.left() as f64,

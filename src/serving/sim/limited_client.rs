@@ -15,7 +15,7 @@ pub(super) struct LimitedClient {
 }
 
 impl LimitedClient {
-    /// At most `in_flight` at once.
+    /// A client with at most `in_flight` requests at once.
     pub fn new(due: Vec<f64>, in_flight: u32) -> Self {
         let free = vec![0.0; due.len().min(in_flight as usize)].into();
         Self { sent: Vec::with_capacity(due.len()), due, free }

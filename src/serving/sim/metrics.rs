@@ -24,7 +24,7 @@ impl Stats {
         (!values.is_empty()).then(|| Self { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99) })
     }
 
-    /// For values with the number of times that each occurs.
+    /// Statistics of values with the number of times that each occurs.
     pub fn weighted(mut values: Vec<Gap>) -> Option<Self> {
         values.retain(|gap| gap.count > 0);
         values.sort_unstable_by_key(|gap| gap.seconds.to_bits());
@@ -58,9 +58,9 @@ pub struct Metrics {
     /// Seconds from the first arrival to the last token.
     pub duration: f64,
     pub ttft: Stats,
-    /// Over requests with more than one output token, one value each; `None` without any.
+    /// TPOT over requests with more than one output token, one value each; `None` without any.
     pub tpot: Option<Stats>,
-    /// Over all gaps between outputs of a sequence.
+    /// Inter-token latency (ITL) over all gaps between outputs of a sequence.
     pub itl: Option<Stats>,
     pub e2e: Stats,
     pub requests_per_s: f64,
@@ -154,7 +154,7 @@ fn ascending(times: impl IntoIterator<Item = f64>) -> Vec<f64> {
     bits.into_iter().map(f64::from_bits).collect()
 }
 
-/// Of ascending values, interpolated linearly; 0 without any.
+/// A quantile of ascending values, interpolated linearly; 0 without any.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let position = share * last as f64;

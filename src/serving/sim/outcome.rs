@@ -53,12 +53,12 @@ pub struct Gap {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gaps {
     all: Vec<Gap>,
-    /// They are not requested.
+    /// Whether intervals are not recorded, because nobody asks for them.
     left_out: bool,
 }
 
 impl Gaps {
-    /// None are kept.
+    /// An empty list that records no intervals.
     pub(super) fn left_out() -> Self {
         Self { all: Vec::new(), left_out: true }
     }
@@ -141,11 +141,11 @@ pub struct Saturation {
 /// The whole run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// In the order given.
+    /// The requests in the order given.
     pub requests: Vec<FinishedRequest>,
     /// How many requests each of these stands for: 1, unless only the start of a queue was simulated.
     pub each: f64,
-    /// Between outputs of a sequence; with accepted drafts several tokens may arrive at once.
+    /// Intervals between outputs of a sequence; with accepted drafts several tokens may arrive at once.
     pub gaps: Gaps,
     pub counts: Counts,
     /// Evenly thinned.

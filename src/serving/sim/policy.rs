@@ -62,9 +62,9 @@ pub struct Policy {
     pub drafts: Drafts,
     /// Seconds from when the API server takes a request until the scheduler sees it.
     pub admission_delay: f64,
-    /// The same for each token of its prompt, in addition.
+    /// Seconds that each token of the prompt adds to `admission_delay`.
     pub admission_per_token: f64,
-    /// Seconds from when it takes a request until it can take the next.
+    /// Seconds from when the API server takes a request until it can take the next.
     pub admission_interval: f64,
     /// Requests that arrive while the API server is busy are forwarded together once it has handled all of them:
     /// its event loop only then moves on to a request's next stage. Otherwise each is forwarded immediately.
@@ -154,7 +154,7 @@ impl Policy {
         }
     }
 
-    /// The same behind an API server that takes no time.
+    /// The policy behind an API server that takes no time.
     pub fn without_frontend(&self) -> Self {
         Self {
             admission_delay: 0.0,

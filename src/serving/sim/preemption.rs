@@ -109,7 +109,7 @@ impl Rank<'_> {
         self.preemptions += 1;
     }
 
-    /// After this many decode steps.
+    /// Lowers the share for this many decode steps.
     pub fn lower_share(&mut self, steps: u64) {
         let first = first_share(self.policy.preempt);
         let least = first * sglang().least_of_first;

@@ -21,7 +21,7 @@ pub(super) struct MicroBatch {
     /// Sequences that arrived with their KV cache: those of the last decision, and all without a step here.
     pub joined: Vec<u32>,
     pub fresh: Vec<u32>,
-    /// Its next step, or the current one.
+    /// The micro-batch's next step, or the current one.
     pub scheduled: Scheduled,
 }
 

@@ -26,9 +26,9 @@ pub(super) struct RequestState {
     pub generated: u32,
     /// Tokens needed in the KV cache before the next token: the prompt and, after a preemption, the output so far.
     pub fill: u32,
-    /// How many of them are there.
+    /// How many of the `fill` tokens are in the KV cache.
     pub filled: u32,
-    /// Incremented when it leaves a micro-batch, which marks older entries as stale.
+    /// Incremented when the request leaves a micro-batch, which marks older entries as stale.
     pub epoch: u32,
     pub decoding: bool,
     /// Position of its decode batch when it joined.
@@ -37,7 +37,7 @@ pub(super) struct RequestState {
     pub reserved: u64,
     /// Prompt tokens that the prefix cache held before the run.
     pub found: u32,
-    /// Its session, if any: the KV cache left by the session's earlier requests is its history.
+    /// The request's session, if any: the KV cache left by the session's earlier requests is its history.
     pub session: Option<u32>,
     /// Blocks of that history that were read from the host's memory for it.
     pub read: u64,
@@ -51,7 +51,7 @@ impl RequestState {
         Self { prompt, target, fill: prompt, ..Self::default() }
     }
 
-    /// Its KV cache is complete without any work here.
+    /// Whether the KV cache is complete: no prompt token is left to compute here.
     pub fn is_ready(&self) -> bool {
         self.filled == self.fill
     }

@@ -7,9 +7,9 @@ use super::{Chunk, RankStep};
 #[derive(Debug, Default)]
 pub(super) struct Scheduled {
     pub chunks: Vec<Chunk>,
-    /// The requests they belong to.
+    /// The requests that the chunks belong to.
     pub prefilling: Vec<u32>,
-    /// How many of them begin, with no earlier turn of their session in the KV cache.
+    /// How many prefilling requests begin, with no earlier turn of their session in the KV cache.
     pub begun: u32,
     pub decoding: u32,
     pub decoding_kv: u64,

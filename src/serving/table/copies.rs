@@ -11,7 +11,7 @@ use crate::units::{Bytes, Seconds};
 pub(super) struct Copies {
     /// Per decoding sequence.
     each: Seconds,
-    /// Otherwise only beside prompts.
+    /// Whether every step copies states, rather than only those with prompts.
     in_every_step: bool,
 }
 

@@ -37,7 +37,7 @@ impl Axis {
         self.place_of((at + self.offset).ln())
     }
 
-    /// Of a logarithm. Constant below the first point; extrapolates the last step beyond the last point.
+    /// The place of a logarithm. Constant below the first point; extrapolates the last step beyond the last point.
     fn place_of(&self, at: f64) -> GridPlace {
         let last = self.points.len().saturating_sub(1);
         let after = self.points.partition_point(|&point| point <= at).clamp(1, last.max(1));
@@ -113,7 +113,7 @@ impl Grid {
         Spent { seconds, joules }
     }
 
-    /// The same of a grid of two axes; `near` holds what was looked up last.
+    /// The cost in a grid of two axes; `near` holds the cell that was looked up last.
     pub fn at_near(&self, first: f64, second: f64, near: &mut Near) -> Spent {
         let [across, along] = self.axes.as_slice() else { return self.at(&[first, second]) };
         let at = (second + along.offset).ln();
@@ -165,7 +165,7 @@ impl Grid {
     }
 }
 
-/// Of seconds and joules.
+/// The logarithms of seconds and joules.
 pub(super) fn logarithms(cost: Spent) -> [f64; 2] {
     [cost.seconds, cost.joules].map(|value| value.max(NOTHING).ln())
 }

@@ -29,11 +29,11 @@ pub(super) struct Recent {
     pub logits: Kept,
     pub experts: Kept,
     pub drafts: Kept,
-    /// Their sum for the last step: consecutive decode steps have the same counts.
+    /// The sum of tokens, logits, experts and drafts for the last step: consecutive decode steps have the same counts.
     pub alike: Cell<Option<([f64; 4], Spent)>>,
     /// The prompts of the last step that had some: most steps have one more of the same length.
     pub prompts: Cell<Option<([f64; 3], Spent)>>,
-    /// With and without prompts, which are not padded to the same number of sequences.
+    /// Grid cells of decode attention with and without prompts, which are not padded to the same number of sequences.
     pub decodes: RefCell<[Near; 2]>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Hosted<'a> {
         Self { table, host, ahead, factors: Factors::NONE, recent: Rc::default() }
     }
 
-    /// The same steps with their times multiplied by these factors. Both share cached lookups.
+    /// These steps with their times multiplied by `factors`. Both share cached lookups.
     pub fn times(&self, factors: Factors) -> Self {
         Self { factors, ..self.clone() }
     }
@@ -93,7 +93,7 @@ impl<'a> Hosted<'a> {
         Some(Seconds(self.spent_on(ranks)?.seconds))
     }
 
-    /// The same, with energy. A step calibrated to be shorter cannot draw more than the GPUs' limit.
+    /// Time and energy of a step. A step calibrated to be shorter cannot draw more than the GPUs' limit.
     fn spent_on(&self, ranks: &[Work]) -> Option<Spent> {
         let (whole, joules) = self.physical(ranks)?;
         let seconds = if self.table.image_launches > 0.0 && ranks.iter().any(|work| work.begun > 0.0) {

@@ -33,7 +33,7 @@ struct Finished {
 }
 
 impl Tables {
-    /// As [`TablePlan::new`] plans it for the setup without its requests, or the last one if that was the same.
+    /// The table that [`TablePlan::new`] plans for the setup without its requests, or the last one if it was the same.
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.

@@ -79,11 +79,11 @@ pub struct StepTable {
     images: Spent,
     image_launches: f64,
     copies: Copies,
-    /// As [`mixed_graph`].
+    /// Tokens of the largest prefill step that replays a CUDA graph ([`mixed_graph`]).
     mixed_graph: f64,
-    /// As [`largest_graph`].
+    /// Sequences of the largest decode step that replays a CUDA graph ([`largest_graph`]).
     largest_graph: f64,
-    /// The host waits for the GPU in steps with prompts.
+    /// Whether the host waits for the GPU in steps with prompts.
     waits: bool,
     /// GPUs of a stage, and their maximum total power beyond idle.
     gpus: f64,
@@ -97,7 +97,7 @@ impl TablePlan {
         Self::onto(setup, extent, Rows::default(), None)
     }
 
-    /// The same, adding its rows to `rows`. Points of a learned table `before` of the same setup are reused.
+    /// Plans a table, adding its rows to `rows`. Points of a learned table `before` of the same setup are reused.
     ///
     /// # Errors
     /// If a catalog record lacks a figure needed for counting.
@@ -228,8 +228,8 @@ impl StepTable {
         Seconds(self.spent(ranks, &RankMaximum::of(ranks), &Recent::default()).seconds)
     }
 
-    /// The same, with the energy of all GPUs beyond idle power. Ranks with fewer tokens are assumed padded to the
-    /// busiest.
+    /// Time of a step's kernels, and the energy of all GPUs beyond idle power. Ranks with fewer tokens are assumed
+    /// padded to the busiest.
     fn spent(&self, ranks: &[Work], all: &RankMaximum, recent: &Recent) -> Spent {
         let &RankMaximum { tokens, logits, decoding, begun, .. } = all;
         if tokens <= 0.0 {

@@ -15,7 +15,7 @@ pub(super) struct Points {
 
 #[derive(Debug, Clone)]
 enum Point {
-    /// With its calls.
+    /// A step planned with its calls.
     Planned(PlannedStep),
     /// Logarithms of the learned cost, from a table of the same setup with another extent.
     Known([f64; 2]),

@@ -288,7 +288,7 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     Block::fold("trust", "Error of such predictions", blocks)
 }
 
-/// Of the GPUs that `setup` describes, called `of`, in a fold with `id`.
+/// The memory of the GPUs that `setup` describes, called `of`, in a fold with `id`.
 pub fn memory(id: &str, setup: &Setup, memory: &Memory, of: &str) -> Block {
     let parts = [
         ("GPU memory", memory.total),

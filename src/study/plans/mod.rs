@@ -77,7 +77,7 @@ impl Plans {
         if self.done || of_day { survey.capacity.answer.clone() } else { search.answer() }
     }
 
-    /// `page` is the page's address, for links to share.
+    /// The plans that are known, and what was searched. `page` is the page's address, for links to share.
     pub fn document(&self, page: &str) -> Document {
         let Some((survey, search)) = &self.search else {
             return Document { blocks: refused(&self.issues), ..Document::default() };
@@ -113,7 +113,7 @@ impl Plans {
         Document { blocks, ..Document::default() }
     }
 
-    /// The same, with the search as a link to share and the plans as files.
+    /// The document as the page shows it, with the search as a link to share and the plans as files.
     pub fn page_document(&self, page: &str) -> Document {
         let mut document = self.document(page);
         let export = self.search.as_ref().map(|(survey, search)| {

@@ -66,7 +66,7 @@ pub(super) fn table(name: &str, plans: &[&DeploymentPlan]) -> Block {
     Block::table(name, &head, plans.iter().map(row))
 }
 
-/// What it costs with a spare replica, and whether the fleet lacks the GPUs for it.
+/// What a plan costs with a spare replica, and whether the fleet lacks the GPUs for it.
 pub(super) fn spare(plan: &DeploymentPlan) -> Span {
     let cost = dollars(plan.dollars_per_hour_with_spare);
     match &plan.spare_lacks {
@@ -75,7 +75,7 @@ pub(super) fn spare(plan: &DeploymentPlan) -> Span {
     }
 }
 
-/// Why a plan ranks where it does, and its details.
+/// A plan's details in a fold, whose title gives the reason that it ranks behind the first.
 pub(super) fn details(index: usize, plan: &DeploymentPlan, page: &str) -> Block {
     let place = index + 1;
     let why = plan.drawback.as_ref().map_or(String::new(), |drawback| format!(": {drawback}"));

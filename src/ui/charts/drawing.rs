@@ -12,7 +12,7 @@ use crate::chart::surface::Surface;
 use crate::chart::{Chart, Palette, Theme, Zoom, draw};
 use crate::ui::state::State;
 
-/// Of a chart's frame.
+/// The centre of a chart's frame, as shares of its width and height.
 const CENTRE: (f64, f64) = (0.5, 0.5);
 /// Distance from a point within which the pointer selects it, in CSS pixels.
 const REACH: f64 = 60.0;
@@ -77,7 +77,7 @@ impl Drawing {
         self.canvas.try_get_untracked().flatten()
     }
 
-    /// For the screen, where the legend is next to the chart.
+    /// The theme for the screen, where the legend is next to the chart.
     pub fn theme(self) -> Theme {
         let theme = Theme::new(self.palette(), ratio());
         let keyed =

@@ -21,7 +21,7 @@ pub fn ChartView(
     #[prop(into)] id: String,
     #[prop(into)] label: String,
     #[prop(into)] chart: Signal<Option<Chart>>,
-    /// Its content in words.
+    /// The chart's content in words.
     #[prop(into)]
     words: Signal<String>,
 ) -> impl IntoView {

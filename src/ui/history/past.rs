@@ -4,9 +4,9 @@ use crate::ui::state::Visited;
 
 /// Changes within this time are one: a slider being moved.
 const ONE_CHANGE_MS: f64 = 700.0;
-/// Likewise while a number is being typed.
+/// Changes within this time are one while a number is being typed.
 const ONE_TEXT_MS: f64 = 3_000.0;
-/// Older ones are forgotten.
+/// Most entries kept; older ones are forgotten.
 const MOST: usize = 200;
 
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ pub mod issues;
 mod load;
 mod number;
 mod options;
+mod own_runs;
 mod own_text;
 mod picker;
 mod presets;
@@ -18,7 +19,7 @@ use leptos::prelude::*;
 
 use crate::config::catalog::{Offered, catalog};
 use crate::config::inputs::{Form, FormGroup, Input};
-use crate::config::link::Find;
+use crate::config::link::SearchSpace;
 use crate::config::{Field, Lengths, Scenario};
 use crate::study::words;
 use crate::ui::parts::renewed;
@@ -30,6 +31,7 @@ use issues::Issues;
 pub use issues::issue_list;
 use load::LoadKinds;
 use number::NumberInput;
+use own_runs::OwnRuns;
 use own_text::OwnText;
 use presets::presets;
 use varies::varies;
@@ -54,6 +56,7 @@ pub fn Inputs() -> impl IntoView {
         {controls(FormGroup::Workload)}
         <OwnText own=&texts::TRACE />
         <OwnText own=&texts::MEASURED />
+        <OwnRuns />
     };
     view! {
         <button
@@ -114,7 +117,7 @@ fn controls(group: FormGroup) -> AnyView {
 fn unless_chosen(input: &'static Input) -> AnyView {
     let state = State::get();
     let parts = move || view! { {control(input)}{extras(input.field)} }.into_any();
-    match Find::chooses(input.field) {
+    match SearchSpace::chooses(input.field) {
         true => renewed(move || if state.finding.get() { ().into_any() } else { parts() }),
         false => parts(),
     }

@@ -19,7 +19,11 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let is_limit = matches!(field, Field::SloTtft | Field::SloTpot | Field::SloE2e);
     let none = if is_limit { "no limit" } else { "" };
     let print = move |value: Option<f64>| value.map_or(none.into(), |value| number.print(value));
-    let unit = move || of_one(number.unit, value());
+    // No limit has no unit.
+    let unit = move || match value() {
+        None if is_limit => String::new(),
+        value => of_one(number.unit, value),
+    };
     let short_name = move || match value() {
         None if is_limit => none.into(),
         value => format!("{} {}", print(value), unit()),

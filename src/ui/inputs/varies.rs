@@ -12,7 +12,7 @@ use super::issues::{issue_list, list_id};
 use super::options;
 use crate::config::catalog::{catalog, offered};
 use crate::config::check::{KV_FORMATS, weight_formats};
-use crate::config::link::{BY_GPU, Find};
+use crate::config::link::{BY_GPU, SearchSpace};
 use crate::config::{Dtype, Field, Gpu, Issue, Scenario};
 use crate::find::all;
 use crate::ui::parts::renewed;
@@ -121,7 +121,7 @@ fn mark(root: &Element, issues: &[Issue]) {
     }
 }
 
-/// As in the other lists of issues.
+/// An issue as in the other lists of issues.
 fn listed(issue: &Issue) -> String {
     let text = escaped(&issue.sentence().replace('`', ""));
     let field = issue.field.id();
@@ -158,7 +158,7 @@ fn changed(state: State, element: &HtmlInputElement) {
     });
 }
 
-fn holds(find: &Find, field: Field, own: &str, value: &str) -> bool {
+fn holds(find: &SearchSpace, field: Field, own: &str, value: &str) -> bool {
     find.get(field).unwrap_or(own).split(',').any(|known| known == value)
 }
 
@@ -199,8 +199,8 @@ fn row(field: Field, inside: &str) -> String {
     )
 }
 
-/// For each GPU whether to try it, how many there are, and its price.
-fn gpus(find: &Find) -> String {
+/// The inputs of each GPU: whether to try it, how many there are, and its price.
+fn gpus(find: &SearchSpace) -> String {
     let one = |gpu: &Gpu| {
         let tick = tick(Field::Gpu, find, "", &gpu.id, &gpu.name);
         let number = |field: Field, what: &str, empty: &str| {
@@ -222,14 +222,14 @@ fn gpus(find: &Find) -> String {
 }
 
 /// Checkboxes of the allowed values. If none is ticked, all are allowed.
-fn allowed(field: Field, find: &Find, scenario: &Scenario) -> String {
+fn allowed(field: Field, find: &SearchSpace, scenario: &Scenario) -> String {
     let own = own(field, scenario);
     let values = values(field, scenario);
     let ticks: String = values.iter().map(|(value, text)| tick(field, find, &own, value, text)).collect();
     row(field, &format!("<span class=segments>{ticks}</span>"))
 }
 
-fn tick(field: Field, find: &Find, own: &str, value: &str, text: &str) -> String {
+fn tick(field: Field, find: &SearchSpace, own: &str, value: &str, text: &str) -> String {
     let (name, on) = (field.id(), if holds(find, field, own, value) { "checked" } else { "" });
     let id = format!("vary-{name}-{value}");
     format!(
@@ -238,7 +238,7 @@ fn tick(field: Field, find: &Find, own: &str, value: &str, text: &str) -> String
 }
 
 /// A number, or several to try, separated by commas.
-fn wish(field: Field, find: &Find) -> String {
+fn wish(field: Field, find: &SearchSpace) -> String {
     let text = find.get(field).unwrap_or_default();
     let empty = match field {
         Field::PrefillGpu => "same as decode GPU",

@@ -58,7 +58,7 @@ pub fn HeadlineView() -> impl IntoView {
     }
 }
 
-/// Whether it fits and meets the limits, in a sentence.
+/// Whether the configuration fits and meets the limits, in a sentence.
 #[component]
 fn VerdictView() -> impl IntoView {
     let state = State::get();

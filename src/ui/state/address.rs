@@ -75,7 +75,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Of the current entry, if the page wrote it.
+    /// What is kept in the current history entry, if the page wrote it.
     pub fn read() -> Option<Self> {
         let text = window().history().and_then(|history| history.state()).ok()?.as_string()?;
         let (panel, trace) = text.split_once(' ').unwrap_or((&text, ""));

@@ -4,7 +4,7 @@ use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::{Form, Progress, State, frame, study, sweep, texts};
-use crate::config::link::{Find, Link, MOST_COMPARED, decode};
+use crate::config::link::{Link, MOST_COMPARED, SearchSpace, decode};
 use crate::config::{Dtype, Field, Issue};
 use crate::study::Topic;
 use crate::worker::protocol::Studied;
@@ -25,7 +25,7 @@ pub struct Finding {
     /// The fold of their document to open and scroll to; empty if none.
     pub(super) sought: &'static str,
     /// The last search in Find mode, and its model and formats.
-    kept: Find,
+    kept: SearchSpace,
     model: (String, Option<Dtype>, Dtype),
 }
 
@@ -67,7 +67,7 @@ impl State {
     }
 
     /// Changes what may vary, from the control with this name.
-    pub fn wish(self, id: &'static str, change: impl FnOnce(&mut Find)) {
+    pub fn wish(self, id: &'static str, change: impl FnOnce(&mut SearchSpace)) {
         let mut find = self.form.with_untracked(|form| form.find().cloned()).unwrap_or_default();
         change(&mut find);
         self.plans.update(|plans| plans.kept = find.clone());

@@ -53,7 +53,7 @@ fn release(basis: &ShownBasis) -> JsValue {
     }
 }
 
-/// In the order of `NUMBERS` in `static/boot/embed/messages.js`.
+/// The numbers in the order of `NUMBERS` in `static/boot/embed/messages.js`.
 const NUMBERS: [&str; 11] = [
     "ttft",
     "tpot",
@@ -68,7 +68,7 @@ const NUMBERS: [&str; 11] = [
     "cost",
 ];
 
-/// Whether it fits, then the headline; NaN if unknown.
+/// Whether the configuration fits, then the headline; NaN if unknown.
 fn numbers(answer: &Answer) -> Vec<f64> {
     let number =
         |id: &&str| answer.readings.iter().find(|one| one.id == **id).map_or(f64::NAN, |one| one.value);

@@ -37,7 +37,7 @@ pub type Visited = (String, String);
 pub enum ShownBasis {
     /// Every kernel at its ideal: an upper bound on speed.
     Roofline,
-    /// From this model release.
+    /// Learned efficiencies of this model release.
     Learned(String),
 }
 
@@ -59,7 +59,7 @@ pub struct State {
     pub answer: RwSignal<Option<Shown>>,
     /// Whether `answer` is not (yet) for `form`.
     pub stale: RwSignal<bool>,
-    /// Why the form, as last asked, has no answer.
+    /// Issues found when the form was last asked, including the reason if it has no answer.
     pub findings: RwSignal<Vec<Issue>>,
     pub worker: RwSignal<WorkerStatus>,
     /// Issues with the visitor's texts, by field.
@@ -69,7 +69,7 @@ pub struct State {
     pub sweep: RwSignal<Sweep>,
     /// Description of the trace that replaces the form's load; empty if none does.
     pub trace: RwSignal<String>,
-    /// That of the trace the worker has: a reload, or another trace, loses the one before.
+    /// Description of the trace that the worker holds; a reload or another trace discards the one before.
     held_trace: RwSignal<String>,
     pub study: RwSignal<OpenStudy>,
     /// The plans in Find mode.

@@ -33,7 +33,7 @@ pub enum WorkerStatus {
 }
 
 impl WorkerStatus {
-    /// Why the worker has stopped.
+    /// The message that the worker has ended, and why; `None` if it has not.
     pub fn ended(&self) -> Option<String> {
         match self {
             Self::Ended { reason } => Some(format!("The prediction worker failed: {reason}")),

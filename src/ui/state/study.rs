@@ -32,7 +32,7 @@ pub struct OpenStudy {
     /// Whether the document is still for another configuration.
     pub due: bool,
     pub studied: Studied,
-    /// Why there is nothing to show; empty otherwise.
+    /// The reason that there is nothing to show; empty otherwise.
     pub failed: String,
     /// The fold to open and scroll to; empty if none.
     sought: String,
@@ -75,7 +75,7 @@ impl State {
         self.open_panel(panel, fold);
     }
 
-    /// The same where a link leaves Find.
+    /// Opens a panel below the answer, with a fold of its study opened; in Find mode, the caller's link leaves it.
     pub fn open_panel(self, panel: Panel, fold: &str) {
         self.study.update(|study| {
             if study.panel != panel {
@@ -109,7 +109,7 @@ impl State {
             study.finding
         });
         if let Some(id) = finding {
-            ask_worker(self, id, Topic::Find, words);
+            ask_worker(self, id, Topic::Search, words);
         }
     }
 
@@ -134,7 +134,7 @@ pub(super) fn ask_worker(state: State, id: u32, topic: Topic, of: String) {
     let asked = StudyRequest { id, topic, of, link, page: address::page() };
     state.with_client(|client| client.study(asked));
     // A search is answered beside the study under way.
-    if !matches!(topic, Topic::Better | Topic::Find) {
+    if !matches!(topic, Topic::Better | Topic::Search) {
         suggest::displaced(state);
     }
 }

@@ -18,7 +18,7 @@ pub enum Progress {
     /// The content shown is for another configuration, until the next arrives.
     Due,
     Running,
-    /// By the visitor.
+    /// Stopped by the visitor.
     Stopped,
     Done,
 }

@@ -10,9 +10,9 @@ use crate::worker::protocol::{Read, Text};
 /// A request in one line.
 #[derive(Debug, Clone, Default)]
 pub struct RequestText {
-    /// As last entered.
+    /// The request as last entered.
     pub typed: String,
-    /// As last understood, and the link it led to.
+    /// The request as last understood, and the link it led to.
     pub text: String,
     pub link: String,
 }

@@ -6,7 +6,7 @@ use crate::chart::{Chart, Roofline, elsewhere, not_shown, summary};
 use crate::config::{Field, Measured, Metric, Setup};
 use crate::find::RankedBy;
 use crate::serving::Report;
-use crate::serving::measured::{Deviation, deviations, print};
+use crate::serving::deviation::{Deviation, deviations, print};
 use crate::serving::report::{Basis, Headline};
 use crate::serving::run::{Calibrated, Power, Run, Spread};
 use crate::serving::sim::Stats;

@@ -10,10 +10,10 @@ use crate::units::{Seconds, confidence, count, percent};
 
 /// What was measured, to be shown beside the prediction.
 pub struct MeasuredPoints<'a> {
-    /// By the visitor, at the requested load.
+    /// Measured by the visitor, at the requested load.
     pub own: &'a Measured,
-    /// By others: the load, and TTFT and TPOT in milliseconds.
-    pub runs: Vec<(f64, &'a [f64])>,
+    /// Measured by others: the load, and TTFT and TPOT in milliseconds.
+    pub runs: Vec<(f64, &'a [Option<f64>])>,
 }
 
 /// The curve so far, with what was `measured`. `over`: no load is left to run.
@@ -76,14 +76,12 @@ fn with_measured(measured: &MeasuredPoints<'_>, setup: &Setup, mut chart: Chart)
         let scale = if metric.is_time() { 1e-3 } else { 1.0 };
         let own = measured.own.of(metric).value().map(|value| (setup.workload.load.amount(), value));
         let times = measured.runs.iter().filter_map(|(load, times)| {
-            Some((
-                *load,
-                *times.get(match metric {
-                    Metric::Ttft => 0,
-                    Metric::Tpot => 1,
-                    _ => return None,
-                })?,
-            ))
+            let at = match metric {
+                Metric::Ttft => 0,
+                Metric::Tpot => 1,
+                _ => return None,
+            };
+            Some((*load, (*times.get(at)?)?))
         });
         let dots = own.into_iter().chain(times).map(|(load, value)| (load, value * scale));
         let dots = Line { loose: true, ..Line::marked("measured", Tone::Measured, dots) };

@@ -14,9 +14,9 @@ pub struct Dialect {
     mark: String,
     /// The path of a number or a text, and its name in [`super::name`] or [`ParsedReport::take_name`].
     numbers: Vec<(String, String, Statistic)>,
-    /// Its time between tokens is unreliable in some versions: compute TPOT from the means.
+    /// The note on TPOT if it is computed from the means, because some versions report unreliable times between tokens.
     of_means: Option<String>,
-    /// Its measurements are at the top, under their own names.
+    /// Measurements are at the report's top level, under their own names.
     #[serde(default)]
     flat: bool,
 }

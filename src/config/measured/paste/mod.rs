@@ -43,14 +43,14 @@ pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     }
 }
 
-/// The same for a single parsed JSON object.
+/// Reads a report that is a single parsed JSON object, without comparing it with a scenario.
 pub fn of(object: &Value) -> (Option<Measured>, Vec<Issue>) {
     let mut report = ParsedReport::default();
     report.take_all(object);
     report.finish(None)
 }
 
-/// Whether it is JSON rather than a log whose lines begin with `[INFO]`.
+/// Whether a text is JSON rather than a log whose lines begin with `[INFO]`.
 fn is_json(text: &str) -> bool {
     let list = || text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '"', ']']));
     text.starts_with('{') || list()
@@ -150,7 +150,7 @@ impl ParsedReport {
         }
     }
 
-    /// The same for a cell, where other text is an error: a line of a log may contain any text.
+    /// Records a cell like [`Self::take_text`], but warns of other text: only a line of a log may contain any.
     fn take_cell(&mut self, name: &str, text: &str) {
         self.take_text(name, Statistic::Named, text);
         let first = text.split_whitespace().next().unwrap_or_default();
@@ -249,7 +249,7 @@ impl ParsedReport {
     }
 }
 
-/// Why a run of the model `named` may not be a run of `own`: an error if the two have different architectures.
+/// The reason that a run of the model `named` may not be a run of `own`: an error if their architectures differ.
 fn is_of(named: &str, own: &Model) -> Option<Issue> {
     let shapes = |model: &Model| (model.hidden, model.vocab, model.blocks.clone());
     let (short, name) = (excerpt(named), &own.name);

@@ -23,7 +23,7 @@ fn read_in(text: &str, fragment: &str) -> (String, Vec<String>) {
     (shown, issues.into_iter().map(|issue| issue.text).collect())
 }
 
-/// In the default configuration, whose load is that of these reports.
+/// Reads a report in the default configuration, whose load is that of the reports below.
 fn of_default(text: &str) -> (String, Vec<String>) {
     read_in(text, "")
 }

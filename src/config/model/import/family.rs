@@ -36,29 +36,29 @@ pub enum Window {
 pub enum Mixers {
     /// Regular attention; `layer_types` or a window distinguish layers.
     Heads,
-    /// The same with sinks, and a window in every second layer (gpt-oss).
+    /// Attention with sinks, and a window in every second layer (gpt-oss).
     Sinks,
-    /// The same without rotary embedding and window in every fourth layer (Llama 4).
+    /// Attention without rotary embedding and window in every fourth layer (Llama 4).
     Chunks,
-    /// The same with `hybrid_layer_pattern` and separate sizes for sliding layers (MiMo-V2).
+    /// Attention with `hybrid_layer_pattern` and separate sizes for sliding layers (MiMo-V2).
     Swa,
-    /// The same with separate sizes for global layers (Gemma 4).
+    /// Attention with separate sizes for global layers (Gemma 4).
     Global,
-    /// The same with block-sparse attention in all but every n-th layer (Phi-3-small).
+    /// Attention that is block-sparse in all but every n-th layer (Phi-3-small).
     Strided,
-    /// The same with attention to images in some layers (Llama 3.2 Vision).
+    /// Attention, to images in some layers (Llama 3.2 Vision).
     Cross,
-    /// The same with gated delta rules (Qwen3-Next, Qwen3.5).
+    /// Attention in some layers, gated delta rules in the others (Qwen3-Next, Qwen3.5).
     DeltaHeads,
-    /// The same with Mamba mixers (Granite 4, Jamba).
+    /// Attention in some layers, Mamba mixers in the others (Granite 4, Jamba).
     MambaHeads,
     /// A Mamba mixer beside attention in every layer (Falcon-H1).
     ParallelMamba,
-    /// The same with lightning attention, a scan in which every head has its own matrices (MiniMax-M1).
+    /// Attention in some layers, lightning attention in the others: a scan with each head's own matrices (MiniMax-M1).
     Lightning,
     /// Latent attention, sparse where it has an indexer.
     Latent,
-    /// Latent attention with Kimi delta attention.
+    /// Latent attention in some layers, Kimi delta attention in the others.
     DeltaLatent,
     /// A window, and compressed keys before it (DeepSeek-V4).
     Compressed,
@@ -75,7 +75,7 @@ pub enum Width {
     Stated,
     /// `expansion_ratio` times the hidden size if absent; four times if that is absent too.
     Multiple,
-    /// Of gate and up together (Qwen).
+    /// The width is that of gate and up together (Qwen).
     Both,
 }
 
@@ -125,7 +125,7 @@ pub enum Shared {
     None,
     /// This key holds their total width.
     Width(String),
-    /// The same, with their output weighted by a gate.
+    /// This key holds their total width, and a gate weights their output.
     Gated(String),
     /// This key holds their number; each is as wide as a routed one.
     Count(String),

@@ -30,7 +30,7 @@ impl<'a> Fields<'a> {
         Self { over, ..Self::within(object, String::new()) }
     }
 
-    /// For an object inside another.
+    /// The fields of an object inside another.
     pub fn within(object: &'a Value, prefix: String) -> Self {
         Self { object, over: Vec::new(), prefix, issues: Vec::new(), was_read: RefCell::default() }
     }
@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
         self.optional(limit).unwrap_or(0)
     }
 
-    /// The same under a different key.
+    /// A required whole number under a different key.
     pub fn count_as(&mut self, key: &'static str, limit: Limit) -> u32 {
         self.count(Limit { key, ..limit })
     }

@@ -28,7 +28,7 @@ const SIZE: usize = 20_000;
 /// Formats by pattern.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
-    /// Without wildcards.
+    /// Formats of names without wildcards.
     plain: BTreeMap<String, Dtype>,
     /// Indexed by the digits after `layers.` that a pattern requires, if any: most lists name every layer, and this
     /// skips the other layers' patterns.

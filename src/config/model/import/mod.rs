@@ -48,7 +48,7 @@ pub fn import(config_json: &str, hf_quant_config: Option<&str>) -> (Option<Model
     }
 }
 
-/// The same for one text: a `config.json`, optionally with its `hf_quant_config.json` before or after it.
+/// Reads a model from one text: a `config.json`, optionally with its `hf_quant_config.json` before or after it.
 pub fn import_files(text: &str) -> (Option<Model>, Vec<Issue>) {
     let text = json::quote_non_finite(text);
     let (first, rest) = json::first(&text);

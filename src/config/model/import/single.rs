@@ -56,7 +56,7 @@ pub fn layers(fields: &mut Fields<'_>, family: &'static ModelFamily, hidden: u32
     kinds.iter().map(|kind| layers[*kind as usize].clone()).collect()
 }
 
-/// From a letter or a name per layer.
+/// The kinds of layers, from a letter or a name for each.
 fn kinds(fields: &mut Fields<'_>) -> Vec<SingleLayer> {
     const LETTERS: &str = "hybrid_override_pattern";
     const NAMES: &str = "layers_block_type";

@@ -9,7 +9,7 @@ const TIED: &str = "tie_word_embeddings";
 
 /// Overrides for the config's keys.
 pub struct Standard<'a> {
-    /// By standard name.
+    /// The overrides, by standard name.
     pub over: Vec<(&'a str, &'a Value)>,
     /// The family's key names, and the standard ones.
     renamed: Vec<(&'static str, &'static str)>,

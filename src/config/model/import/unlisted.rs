@@ -13,7 +13,7 @@ const NEEDED: [&str; 5] =
 const READ: [&str; 5] =
     ["num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings", "attention_bias"];
 
-/// Whether it can be read as a plain decoder: not if required keys are missing, or others are not understood.
+/// Fails if a config cannot be read as a plain decoder: required keys are missing, or others are not understood.
 pub fn check(text: &Value) -> Result<(), String> {
     let listed = |keys: Vec<String>| keys.join(", ");
     let missing: Vec<String> =

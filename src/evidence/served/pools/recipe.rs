@@ -59,7 +59,7 @@ pub struct Started {
 }
 
 impl Started {
-    /// Its layout over `pp` stages.
+    /// The layout of one worker over `pp` stages.
     pub fn parallel(&self, pp: u32) -> Parallelism {
         Parallelism { tp: self.gpus / self.ranks.max(1), pp, dp: self.ranks, ep: self.ep }
     }

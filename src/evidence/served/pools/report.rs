@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{PoolRun, Side};
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{AskLearned, PoolCase, ServedCase};
-use crate::evidence::compared::{Compared, ErrorReport, Metrics, PeerRow, grouped};
+use crate::evidence::compared::{ComparedCase, ErrorReport, ErrorsByMetric, PeerRow, grouped};
 use crate::evidence::served::{TablesOfRuns, attempted, tables};
 use crate::serving::table::StepTable;
 
@@ -16,14 +16,14 @@ pub struct PoolReport {
     #[serde(flatten)]
     pub all: ErrorReport,
     /// By octaves of clients, keyed by the largest number of each.
-    pub by_clients: BTreeMap<u32, Metrics>,
+    pub by_clients: BTreeMap<u32, ErrorsByMetric>,
     /// By tokens of a prompt.
-    pub by_prompt: BTreeMap<u32, Metrics>,
+    pub by_prompt: BTreeMap<u32, ErrorsByMetric>,
     /// By whether tokens were drafted, and whether the recipe is recorded.
-    pub by_drafting: BTreeMap<String, Metrics>,
-    pub by_recipe: BTreeMap<String, Metrics>,
+    pub by_drafting: BTreeMap<String, ErrorsByMetric>,
+    pub by_recipe: BTreeMap<String, ErrorsByMetric>,
     /// By the number of decode GPUs per prefill GPU.
-    pub by_ratio: BTreeMap<String, Metrics>,
+    pub by_ratio: BTreeMap<String, ErrorsByMetric>,
 }
 
 /// Replays every case.
@@ -75,7 +75,7 @@ fn ratio(run: &PoolRun) -> String {
     }
 }
 
-fn compare(case: &PoolCase, run: &PoolRun, tables: &TablesOfRuns) -> Result<Compared, String> {
+fn compare(case: &PoolCase, run: &PoolRun, tables: &TablesOfRuns) -> Result<ComparedCase, String> {
     let of = |side: &Side| tables.of(&side.setup, &side.extent);
     let (prefill, decode) = (of(&run.prefill)?, of(&run.decode)?);
     let simulate = |first: &StepTable, then: &StepTable| {
@@ -83,7 +83,7 @@ fn compare(case: &PoolCase, run: &PoolRun, tables: &TablesOfRuns) -> Result<Comp
         let ((host, ahead), (other, also)) = (host(&run.prefill), host(&run.decode));
         run.simulate(&first.under(&host, ahead), &then.under(&other, also))
     };
-    Ok(Compared {
+    Ok(ComparedCase {
         recorded: Some(run.recorded),
         predicted: simulate(&prefill.learned, &decode.learned)?,
         roofline: simulate(&prefill.roofline, &decode.roofline)?,

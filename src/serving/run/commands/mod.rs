@@ -12,8 +12,8 @@ use crate::config::{Batching, Dtype, Load, Setup, Start};
 use crate::units::{GIB, decimal};
 use shell::Shell;
 
-/// For one replica. Flags are those of the engine version in the catalog; every setting is explicit, so other
-/// defaults change nothing.
+/// Commands for one replica. Flags are those of the engine version in the catalog; every setting is explicit, so
+/// other defaults change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Commands {
@@ -93,7 +93,7 @@ fn model(setup: &Setup) -> String {
     shlex::try_quote(&checkpoint_name(setup)).map_or_else(|_| UNNAMED.into(), |quoted| quoted.into_owned())
 }
 
-/// In place of a checkpoint's name.
+/// Placeholder for a checkpoint's name.
 const UNNAMED: &str = "MODEL";
 
 /// The checkpoint that the commands start: that of the catalog, or the same model in the setup's format. An edited model
@@ -140,7 +140,7 @@ fn checkpoint_note(setup: &Setup) -> String {
     format!("# This checkpoint is in {own}: replace it by one in {other}.\n")
 }
 
-/// Whether it drafts with a layer of its own checkpoint.
+/// Whether the model drafts with a layer of its own checkpoint.
 fn drafts_itself(setup: &Setup) -> bool {
     setup.drafting_layer().is_some()
 }

@@ -38,7 +38,7 @@ const MOONCAKE: &str = "hashids";
 pub const MOONCAKE_JSON: &str = "\"hash_ids\"";
 
 impl Column {
-    /// In words.
+    /// The column's name in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arrival => "arrival",
@@ -101,7 +101,7 @@ impl Columns {
     }
 }
 
-/// In lower case without separators.
+/// `name` in lower case, without separators.
 pub fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }

@@ -39,9 +39,10 @@ impl Trace {
     /// If there is no trace, the issues hold an error with the line and what was expected.
     pub fn parse(text: &str) -> (Option<Self>, Vec<Issue>) {
         let text = text.trim_start_matches('\u{feff}');
-        let lines = match text.trim_start().starts_with('{') {
-            true => of_json(text),
-            false => of_csv(text),
+        let lines = match text.trim_start().chars().next() {
+            None => Ok(Vec::new()),
+            Some('{') => of_json(text),
+            Some(_) => of_csv(text),
         };
         match lines.and_then(Self::of_lines) {
             Ok((trace, mut notes)) => {
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_its_line() {
         for (text, expected) in [
-            ("", "the header has no arrival"),
+            ("", "no requests"),
             ("arrival,prompt,output\n", "no requests"),
             ("time,prompt\n1,2\n", "no output"),
             ("arrival,prompt,output\n-1,100,20\n", "line 2: `-1` is not a time"),

@@ -17,8 +17,8 @@ impl Replica<'_> {
         insert(&mut self.unread, (visible, id), |&earlier| earlier < (visible, id));
     }
 
-    /// The same if requests that arrived before it starts are forwarded together, none before one that came earlier;
-    /// arrivals ascend, so no one has seen the ones this delays.
+    /// `id` arrives at an API server that forwards together all requests that arrived before it began on the first of
+    /// them, none before an earlier one. Arrivals ascend, so the scheduler has not seen the ones that this delays.
     fn submit_together(&mut self, id: u32, delay: f64, time: f64) {
         let (begin, count) = match self.together {
             (begin, count) if time <= begin => (begin, count + 1),

@@ -6,7 +6,7 @@ fn sessions(turns: u32, think_s: f64, begin: Arrivals) -> Arrivals {
     Arrivals::Sessions { turns, think_s, begin: Box::new(begin) }
 }
 
-/// With prefix caching, in blocks of four tokens.
+/// A policy with prefix caching, in blocks of four tokens.
 fn keeping(kv_tokens: u64) -> Policy {
     Policy { kv_block: 4, history_cached: 1.0, ..vllm(64, 4, kv_tokens) }
 }

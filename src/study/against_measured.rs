@@ -6,14 +6,14 @@ use crate::chart::{Line, Tone};
 use crate::config::link::decode;
 use crate::config::measured::conditions;
 use crate::config::{Metric, Overrides, Scenario, Setup};
-use crate::serving::measured::{Deviation, deviations, print};
+use crate::serving::deviation::{Deviation, deviations, print};
 
 /// The numbers both measured and predicted.
 pub fn numbers(study: &Study) -> Vec<(Metric, Deviation)> {
     study.own().report().map(|report| deviations(&study.link.comparable(), report)).unwrap_or_default()
 }
 
-/// The same as a table; `None` without measurements.
+/// A table of the numbers both measured and predicted; `None` without measurements.
 pub fn table(study: &Study) -> Option<Block> {
     let row = |(metric, both): (Metric, Deviation)| {
         let number = |value: f64| print(metric, value).to_string();
@@ -76,7 +76,11 @@ fn is_loop_of(point: &CasePoint, setup: &Setup) -> bool {
 
 /// The measurements of `cases`, each with its position on the axis: the visitor's run of the form, and closed loops of
 /// the evidence that differ from a case at most in limits and engine settings. Of the latter only times are known.
-pub fn dots<'a>(study: &Study, metric: metric::Metric, cases: impl Iterator<Item = (f64, &'a Case)>) -> Line {
+pub fn dots<'a>(
+    study: &Study,
+    metric: metric::HeadlineMetric,
+    cases: impl Iterator<Item = (f64, &'a Case)>,
+) -> Line {
     let (index, own) = match metric.name {
         "TTFT" => (0, Metric::Ttft),
         "TPOT" => (1, Metric::Tpot),

@@ -50,11 +50,11 @@ const ESCAPED_WITHIN: &AsciiSet = &ESCAPED.add(b'~');
 
 /// A search's restrictions, each as typed: values to try, or numbers by GPU, as comma-separated lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Find {
+pub struct SearchSpace {
     wishes: Vec<(Field, String)>,
 }
 
-impl Find {
+impl SearchSpace {
     /// The restriction on `field`, if any.
     pub fn get(&self, field: Field) -> Option<&str> {
         self.wishes.iter().find(|(of, _)| *of == field).map(|(_, text)| text.as_str())
@@ -189,13 +189,13 @@ mod tests {
     fn search_options_round_trip_through_the_link() {
         for text in ["all", "gpu~h100-sxm,b200~weights~fp8,nvfp4~budget_gpus~16", "owned~h100-sxm,16,b200,8"]
         {
-            assert_eq!(Find::decode(text).expect(text).encode(), text);
+            assert_eq!(SearchSpace::decode(text).expect(text).encode(), text);
         }
-        let mut find = Find::default();
+        let mut find = SearchSpace::default();
         find.set(Field::BudgetDollars, "4~0, &x");
-        assert_eq!(Find::decode(&find.encode()), Ok(find));
+        assert_eq!(SearchSpace::decode(&find.encode()), Ok(find));
         for text in ["", "gpu", "isl~512", "gpu~b200~tp", "all~all"] {
-            assert!(Find::decode(text).is_err(), "{text}");
+            assert!(SearchSpace::decode(text).is_err(), "{text}");
         }
     }
 
@@ -208,24 +208,24 @@ mod tests {
             ("prices~reserved", "prices~reserved"),
             ("prices~B200,reserved", "prices~b200,reserved"),
         ] {
-            assert_eq!(Find::decode(text).expect(text).encode(), wanted);
+            assert_eq!(SearchSpace::decode(text).expect(text).encode(), wanted);
         }
     }
 
     #[test]
     fn values_go_in_and_out_of_lists() {
-        let mut find = Find::default();
+        let mut find = SearchSpace::default();
         find.toggle(Field::Gpu, "b200");
         find.toggle(Field::Gpu, "l4");
         assert_eq!(find.list(Field::Gpu), ["b200", "l4"]);
         find.toggle(Field::Gpu, "b200");
         find.toggle(Field::Gpu, "l4");
-        assert_eq!(find, Find::default());
+        assert_eq!(find, SearchSpace::default());
     }
 
     #[test]
     fn numbers_belong_to_their_gpu() {
-        let mut find = Find::default();
+        let mut find = SearchSpace::default();
         find.set_number(Field::Owned, "b200", "8");
         find.set_number(Field::Owned, "l4", "1,000");
         find.set_number(Field::Owned, "b200", "16");

@@ -148,7 +148,7 @@ pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(
     tables(family).into_iter().try_for_each(|(name, read)| read(&Table::read(&folder, name)?, visitor))
 }
 
-/// The same of the tables that hold watts too.
+/// Visits every row of the family's tables that hold watts too, or the reason why it is left out.
 pub fn visit_power(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     let folder = data.join(POWER);
     let tables = tables(family).into_iter().filter(|(name, _)| !WITHOUT_POWER.contains(name));

@@ -8,7 +8,7 @@ const LONGEST: usize = 200;
 
 #[derive(Debug, Clone, Default)]
 pub struct Name {
-    /// In lower case; `None` if the name has none.
+    /// The publisher in lower case; `None` if the name has none.
     pub publisher: Option<String>,
     /// All words except formats, in lower case.
     words: Vec<String>,
@@ -36,7 +36,7 @@ impl Name {
         self.words.join("-")
     }
 
-    /// Without words that change no shapes, but with its release.
+    /// The name without words that change no shapes, but with its release.
     pub fn release(&self) -> String {
         without(&self.words, &rules().tunings).join("-")
     }
