@@ -148,6 +148,11 @@ impl Lengths {
             Self::Each(lengths) => lengths,
         }
     }
+
+    /// The length of all prompts, or of the first of a list, which `check` refuses to be empty.
+    pub fn first(&self) -> u32 {
+        self.each().first().copied().unwrap_or(1)
+    }
 }
 
 /// One bin of a histogram of requests.

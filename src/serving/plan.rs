@@ -231,7 +231,7 @@ fn sizes(most: u64) -> Vec<u64> {
 }
 
 fn prompt_of(setup: &Setup) -> u64 {
-    u64::from(setup.workload.isl.each().first().copied().unwrap_or(1))
+    u64::from(setup.workload.isl.first())
 }
 
 /// Prompt tokens in the prefix cache.

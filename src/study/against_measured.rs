@@ -81,11 +81,7 @@ pub fn dots<'a>(
     metric: metric::HeadlineMetric,
     cases: impl Iterator<Item = (f64, &'a Case)>,
 ) -> Line {
-    let (index, own) = match metric.name {
-        "TTFT" => (0, Metric::Ttft),
-        "TPOT" => (1, Metric::Tpot),
-        _ => return Line::default(),
-    };
+    let Some((own, index)) = metric.reported else { return Line::default() };
     let dots = cases.flat_map(|(at, case)| {
         let own = study.link.comparable().of(own).value().filter(|_| std::ptr::eq(case, study.own()));
         let others =

@@ -3,6 +3,7 @@
 use super::{Case, Span};
 use crate::calibration::{RankInput, UncertainFigure};
 use crate::chart::{Axis, ChartUnit, Line, Panel, Tone};
+use crate::config::Metric;
 use crate::serving::report::Headline;
 use crate::units::fixed;
 
@@ -17,6 +18,8 @@ pub struct HeadlineMetric {
     inverse: bool,
     pub less_is_better: bool,
     compared: Comparability,
+    /// The metric of measured runs that it is, where the evidence has it, and its index there.
+    pub reported: Option<(Metric, usize)>,
 }
 
 /// What two runs are ranked by.
@@ -44,6 +47,7 @@ const fn time(
         inverse: false,
         less_is_better: true,
         compared: Comparability::UnlessOverloaded,
+        reported: None,
     }
 }
 
@@ -58,11 +62,18 @@ const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Headli
         inverse: false,
         less_is_better: false,
         compared: Comparability::Sustained,
+        reported: None,
     }
 }
 
-pub const TTFT: HeadlineMetric = time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft);
-pub const TPOT: HeadlineMetric = time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot);
+pub const TTFT: HeadlineMetric = HeadlineMetric {
+    reported: Some((Metric::Ttft, 0)),
+    ..time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft)
+};
+pub const TPOT: HeadlineMetric = HeadlineMetric {
+    reported: Some((Metric::Tpot, 1)),
+    ..time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot)
+};
 pub const E2E: HeadlineMetric = time("E2E", |headline| Some(headline.e2e.0), |of| of.e2e);
 pub const OUTPUT: HeadlineMetric = rate("Output, tok/s in all", |headline| Some(headline.output_per_s));
 pub const PER_GPU: HeadlineMetric =

@@ -109,8 +109,8 @@ pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
 pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 
 /// Constants of physics, kernels, features and serving: a module for each part of `constants.json`, which
-/// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile, nor does the crate with one
-/// that nothing reads.
+/// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile,
+/// and one that nothing reads fails the lints.
 // A fitted number may happen to be near pi.
 #[allow(clippy::approx_constant)]
 #[cfg_attr(not(feature = "tools"), allow(dead_code))]

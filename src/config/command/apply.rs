@@ -57,6 +57,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
     let (flags_given, others) = of_words(&words);
     let mut rest = OtherSettings { dp: 1, ..OtherSettings::default() };
+    let before = (onto.replicas, onto.prefill.workers);
     let mut scenario = Scenario {
         engine: launch.engine.into(),
         parallel: Parallelism::NONE,
@@ -107,6 +108,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     rest.host_cache(&mut scenario);
     rest.ranks(&mut scenario);
     rest.apply_manifest(&mut scenario, &launch.manifest);
+    rest.starts_one(&scenario, before);
     if let Some((client, arguments)) = &launch.bench {
         rest.bench(&mut scenario, *client, arguments);
     }

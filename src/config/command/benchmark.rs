@@ -2,6 +2,7 @@
 
 use super::apply::OtherSettings;
 use super::flags::{Flag, of_words};
+use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, Slos, mean_of};
 use crate::units::percent;
 
@@ -18,8 +19,6 @@ pub enum Client {
     Sglang,
 }
 
-/// Number of requests in a benchmark that does not state one.
-const PROMPTS: u32 = 1000;
 /// Flags of a benchmark that change no load.
 const IDLE: [&str; 19] = [
     "backend",
@@ -103,21 +102,22 @@ impl OtherSettings {
         let workload = &mut scenario.workload;
         workload.slos = sent.slos.unwrap_or(workload.slos);
         let Sent { rate, clients, prompts, .. } = sent;
+        let unstated = constants().at_rate as u32;
         // Clients alone are the load.
         workload.max_in_flight = clients.filter(|_| rate.is_some());
         match (rate, clients) {
             _ if sent.sweeps_loads => return,
             _ if client == Client::VllmOffline => {
-                workload.load = Load::Offline(prompts.unwrap_or(PROMPTS));
+                workload.load = Load::Offline(prompts.unwrap_or(unstated));
                 workload.requests = None;
                 return;
             }
             (Some(rate), _) => workload.arrive(rate, sent.burstiness.or(Some(1.0))),
             (None, Some(clients)) => workload.load = Load::Concurrency(clients),
-            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(PROMPTS)),
+            (None, None) => workload.load = Load::Burst(prompts.unwrap_or(unstated)),
         }
         match prompts.filter(|_| !matches!(workload.load, Load::Burst(_))) {
-            None => workload.run_of(PROMPTS),
+            None => workload.run_of(unstated),
             stated => workload.requests = stated,
         }
     }

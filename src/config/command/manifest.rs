@@ -31,6 +31,15 @@ impl OtherSettings {
         }
     }
 
+    /// A note if the replicas and prefill workers there were before went, as a command starts one server.
+    pub fn starts_one(&mut self, scenario: &Scenario, (replicas, workers): (u32, u32)) {
+        if scenario.replicas == 1 && (replicas > 1 || workers > 0) {
+            let text =
+                "the command starts one server: enter again how many replicas and prefill workers there are";
+            self.issues.push(Issue::note(Field::Gpus, text));
+        }
+    }
+
     /// A cache that is off finds nothing, whatever share was set before; one that is turned on may have nothing to
     /// find.
     pub fn prefixes(&mut self, scenario: &mut Scenario, given: &[Flag]) {

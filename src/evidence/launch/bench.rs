@@ -21,6 +21,7 @@ pub(super) fn engine_settings(
     let of_weights = match case.precision.as_str() {
         "fp8" | "fp8_block" => 1.0,
         "nvfp4" => 0.5,
+        // Like trtllm-bench itself, for other formats too.
         _ => 2.0,
     };
     let of_cache = if launch.kv(case.weights(&resolved)?) == Dtype::Fp8 { 1.0 } else { 2.0 };

@@ -19,7 +19,7 @@ impl Runner {
     /// A request alone, at step times multiplied by `factors`; `None` if it cannot be served.
     pub fn without_others(&self, factors: Factors) -> Option<Alone> {
         let workload = &self.setup.workload;
-        let prompt = workload.isl.each().first().copied().unwrap_or(1);
+        let prompt = workload.isl.first();
         let options = RunOptions { factors, in_brief: true, steps: &self.steps() };
         // An answer of one token is not handed over.
         let ttft_of = |output: u32| {

@@ -16,7 +16,7 @@ pub fn requests(setup: &Setup, load: Load, count: usize, seed: u64) -> Vec<Reque
     if load.is_sessions() {
         return sessions(setup, count / setup.workload.turns.count.max(1) as usize, seed);
     }
-    let prompt = isl.each().first().copied().unwrap_or(1);
+    let prompt = isl.first();
     if !setup.workload.varies() {
         return vec![Request::new(prompt, *osl); count];
     }
@@ -79,7 +79,7 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
     let mut seeds = SplitMix64::new(seed);
     let [most_prompt, most_message, most_output] = setup.most();
     let (prompts, outputs): (Vec<u32>, Vec<u32>) = if histogram.is_empty() {
-        let prompt = setup.workload.isl.each().first().copied().unwrap_or(1);
+        let prompt = setup.workload.isl.first();
         let prompts = about(setup, 0, (prompt, most_prompt), count, &mut seeds);
         (prompts, about(setup, 1, (*osl, most_output), count * each, &mut seeds))
     } else {

@@ -67,7 +67,7 @@ fn ttft(
     }
     blocks.extend(spread.map(Block::text));
     if workload.cached_share > 0.0 {
-        let prompt = workload.isl.each().first().copied().unwrap_or(1);
+        let prompt = workload.isl.first();
         blocks.push(Block::text(format!(
             "Of a prompt of {} tokens, {} are in the prefix cache (whole blocks); only the rest is computed, and attends to \
              them.",

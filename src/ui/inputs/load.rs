@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::issues::Issues;
+use crate::config::catalog::numbers::requests::constants;
 use crate::config::inputs::Input;
 use crate::config::{Field, Load, Workload};
 use crate::study::words;
@@ -64,9 +65,6 @@ fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) ->
     radio("load", format!("load-{}", size.id()), label, checked, choose)
 }
 
-/// Prompts of a burst or a queue: the default of `vllm bench serve`.
-const PROMPTS: f64 = 1000.0;
-
 /// A load of another kind similar to the answered `workload`: the same number in flight, or the same rate.
 fn like(workload: &Workload, size: Field, per_s: Option<f64>, running: Option<f64>) -> Load {
     let per_s = per_s.unwrap_or(1.0);
@@ -75,7 +73,7 @@ fn like(workload: &Workload, size: Field, per_s: Option<f64>, running: Option<f6
     let amount = match size {
         Field::Rate | Field::ConstantRate => rate(per_s),
         Field::SessionRate => rate(per_s / f64::from(workload.turns.count.max(1))),
-        Field::Burst | Field::Offline => PROMPTS,
+        Field::Burst | Field::Offline => constants().at_rate,
         _ => match workload.load {
             Load::Concurrency(at_once) | Load::Sessions(at_once) | Load::Batch(at_once) => f64::from(at_once),
             _ => running.map_or(16.0, |running| running.round().max(1.0)),

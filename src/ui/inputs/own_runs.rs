@@ -43,6 +43,6 @@ fn described(run: &Scenario) -> String {
     };
     let times: Vec<String> =
         [("TTFT", Metric::Ttft), ("TPOT", Metric::Tpot)].into_iter().filter_map(time).collect();
-    let asked = words::demand(&run.workload);
+    let asked = format!("{}, {}", words::lengths(&run.workload), words::load(run.workload.load));
     if times.is_empty() { asked } else { format!("{asked}: {}", times.join(", ")) }
 }

@@ -141,7 +141,7 @@ fn turns(setup: &Setup) -> String {
 fn replayed(setup: &Setup, run: &Run) -> String {
     let of = if setup.copies() > 1 { " of one replica" } else { "" };
     let requests = counted(run.requests, "request");
-    let (prompt, output) = (setup.workload.isl.each().first().copied().unwrap_or(1), setup.workload.osl);
+    let (prompt, output) = (setup.workload.isl.first(), setup.workload.osl);
     let (prompt, output) = (count(f64::from(prompt)), count(f64::from(output)));
     format!(
         "{requests} of the trace{of} at {} per second; {prompt} prompt and {output} output tokens on \

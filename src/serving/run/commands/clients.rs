@@ -138,7 +138,7 @@ pub fn sessions(setup: &Setup) -> String {
     let replicas = setup.copies();
     let sessions = requests_of(setup, workload.load) / turns.count.max(1);
     let same = |value: u32| serde_json::json!({"distribution": "constant", "value": value});
-    let first = workload.isl.each().first().copied().unwrap_or(1);
+    let first = workload.isl.first();
     let conversations = serde_json::json!({
         "filetype": "generate_conversations",
         "num_conversations": sessions,
