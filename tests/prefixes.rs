@@ -51,7 +51,7 @@ fn errors(gpu: &str, calls: &[Call], models: &Models) -> Vec<f64> {
     let mut rows = Rows::default();
     for Call { attention, .. } in calls {
         let stored = attention.count(&setup.gpu).expect("complete").stored;
-        rows.ask(&Op::Attention(attention.clone()), stored, &setup).expect("complete");
+        rows.ask(&Op::Attention(attention.clone()), stored, &setup.gpu, &setup.engine).expect("complete");
     }
     let answer = |family: Family| models.run(family, &rows.families()[&family].values).expect("runs");
     let answers = BTreeMap::from([(Family::AttentionPrefill, answer(Family::AttentionPrefill))]);

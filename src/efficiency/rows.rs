@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{Answer, CallAnswer, Learned};
-use crate::config::{MissingFigure, Setup};
+use crate::config::{Engine, Gpu, MissingFigure};
 use crate::kernels::{Added, Family, Op, ServedVector};
 use crate::units::{Bytes, Seconds, map_of};
 
@@ -50,11 +50,16 @@ impl Rows {
     }
 
     /// Adds the call and returns its index. `stored` are the operand bytes not just written by earlier kernels.
-    pub fn ask(&mut self, op: &Op, stored: Bytes, setup: &Setup) -> Result<usize, MissingFigure> {
+    pub fn ask(
+        &mut self,
+        op: &Op,
+        stored: Bytes,
+        gpu: &Gpu,
+        engine: &Engine,
+    ) -> Result<usize, MissingFigure> {
         if self.silent {
             return Ok(0);
         }
-        let (gpu, engine) = (&setup.gpu, &setup.engine);
         self.gpu.clone_from(&gpu.id);
         let call = match op.family().zip(op.served_vector(gpu, engine)?) {
             Some((family, ServedVector { vector: row, added })) => CallRow {
@@ -133,7 +138,7 @@ mod tests {
         let calls = [product(16), product(32), product(16)];
         let mut rows = Rows::default();
         for (place, call) in calls.iter().enumerate() {
-            assert_eq!(rows.ask(call, Bytes(1e6), &setup), Ok(place));
+            assert_eq!(rows.ask(call, Bytes(1e6), &setup.gpu, &setup.engine), Ok(place));
         }
         let answer = |ln_efficiency| Answer { ln_efficiency, ln_bound: None, outside: false };
         let answers = BTreeMap::from([(Family::Gemm, vec![answer(-0.1), answer(-0.2)])]);

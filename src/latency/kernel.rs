@@ -109,10 +109,11 @@ impl KernelTime {
         }
     }
 
-    /// The kernel with another time, and bounds scaled by the same factor.
+    /// The kernel with another time, and bounds scaled by the same factor, but not below the ideal.
     pub fn lasting(self, time: Seconds) -> Self {
         let longer = time / self.time;
-        Self { time, bounds: self.bounds.map(|bounds| bounds.map(|bound| bound * longer)), ..self }
+        let bound = |bound: Seconds| (bound * longer).max(self.ideal);
+        Self { time, bounds: self.bounds.map(|bounds| bounds.map(bound)), ..self }
     }
 
     /// `ideal / e` for the learned efficiency `e`. The physical floor always holds, and so does the highest

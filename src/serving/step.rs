@@ -15,7 +15,7 @@ use crate::kernels::{Collective, Count, Op, Routing, collective};
 use crate::latency::{HostWork, Ideal, KernelTime, PowerModel, Provenance, Resource, StepTime};
 use crate::units::{Joules, Seconds, Watts};
 
-use unedited::{Unedited, UneditedSetup};
+use unedited::Unedited;
 
 use super::replica::{decides_ahead, largest_graph, mixed_graph};
 use super::sim::Spent;
@@ -77,8 +77,7 @@ impl PlannedStep {
         batch: Batch,
         rows: &mut Rows,
     ) -> Result<Self, MissingFigure> {
-        let base = UneditedSetup::of(setup);
-        let plan = |call| PlannedCall::new(call, setup, base.as_ref(), rows);
+        let plan = |call| PlannedCall::new(call, setup, rows);
         Ok(Self { batch, calls: calls.into_iter().map(plan).collect::<Result<_, _>>()? })
     }
 
@@ -205,12 +204,7 @@ fn layout(setup: &Setup) -> Layout {
 }
 
 impl PlannedCall {
-    fn new(
-        call: Call,
-        setup: &Setup,
-        base: Option<&UneditedSetup>,
-        rows: &mut Rows,
-    ) -> Result<Self, MissingFigure> {
+    fn new(call: Call, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
         let gpu = &setup.gpu;
         if let Op::Collective(collective) = &call.op {
             let timed = collective_time(collective, setup)?;
@@ -220,14 +214,14 @@ impl PlannedCall {
         let ideal = Ideal::of(&count, gpu)?;
         // A figure that only the time lacks is missing now, not when the step is finished.
         unlearned(&call.op, &count, &ideal, setup)?;
-        let place = rows.ask(&call.op, count.stored, setup)?;
-        let unedited = base.map(|base| base.plan(&call, rows)).transpose()?.map(Box::new);
+        let place = rows.ask(&call.op, count.stored, gpu, &setup.engine)?;
+        let unedited = Unedited::plan(&call, setup, rows)?.map(Box::new);
         Ok(Self { call, count, timing: Timing::Learned { ideal, place, unedited } })
     }
 
     /// This call planned for another setup, with its engine's kernel.
     pub fn on(&self, setup: &Setup, rows: &mut Rows) -> Result<Self, MissingFigure> {
-        Self::new(self.call.clone(), setup, UneditedSetup::of(setup).as_ref(), rows)
+        Self::new(self.call.clone(), setup, rows)
     }
 
     /// Timed by the model of another kind of attention: latent for compressed keys, windowed for selected blocks of
@@ -267,8 +261,8 @@ impl PlannedCall {
         // `check` refuses a cap where a figure of the power model is missing.
         let capped = setup.power_cap.and_then(|_| Some(PowerModel::of(setup).ok()?.least(self.ideal()?)));
         Some(match capped {
-            Some(least) => time.clone().lasting(time.time.max(least)),
-            None => time,
+            Some(least) if least > time.time => time.lasting(least),
+            _ => time,
         })
     }
 

@@ -347,3 +347,15 @@ fn a_session_that_never_fits_says_what_to_change() {
         runner(&asked.under(|workload| workload.turns = turns)).run(Load::Sessions(2)).expect_err("too long");
     assert_eq!(issue.field, Field::Turns);
 }
+
+#[test]
+fn clients_that_do_not_divide_are_said() {
+    for (clients, is_said) in [(16, false), (17, true), (160, false), (161, false)] {
+        let setup = setup("vllm", Load::Concurrency(clients));
+        let setup = Setup { replicas: 16, ..setup };
+        let (plan, _) = plan(&setup).expect("complete");
+        let (report, _) = answer(&plan, &rooflight::efficiency::Efficiencies::Roofline).expect("an answer");
+        let said = report.issues.iter().any(|issue| issue.text.contains("divide evenly"));
+        assert_eq!(said, is_said, "{clients}: {:?}", report.issues);
+    }
+}

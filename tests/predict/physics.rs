@@ -41,6 +41,20 @@ fn no_more_are_in_flight_than_the_client_allows() {
     }
 }
 
+/// A limit above what is in flight changes nothing, however it divides by the replicas.
+#[test]
+fn a_limit_that_does_not_bind_changes_nothing() {
+    let limits = ["", "&mc=64", "&mc=65", "&mc=33"];
+    let answers = answers(&limits.map(|limit| format!("v=1&n=8&r=9&isl=1000&osl=100{limit}")));
+    for column in ["tpot_mean_ms", "watts", "running", "requests_per_s"] {
+        let own = number(&answers[0], column);
+        for (limit, answer) in limits.iter().zip(&answers) {
+            let share = number(answer, column) / own;
+            assert!((share - 1.0).abs() < 1e-3, "{limit} {column}: {share}");
+        }
+    }
+}
+
 #[test]
 fn short_runs_have_the_lengths_asked_for() {
     let links =

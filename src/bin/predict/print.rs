@@ -50,8 +50,11 @@ impl Answered {
         if !rows.is_empty() {
             lines = in_columns(["figure", "predicted", "80 % of measurements"], rows);
             lines.extend(self.of_cost());
-            let replicas = self.setup.as_ref().map_or(1, |setup| setup.replicas);
-            lines.extend((replicas > 1).then(|| "Running and waiting are per replica.".to_owned()));
+            let several = self.setup.as_ref().filter(|setup| setup.replicas > 1);
+            lines.extend(several.map(|setup| {
+                let of = if setup.prefill.is_some() { "decode replica" } else { "replica" };
+                format!("Running and waiting are per {of}.")
+            }));
         }
         let mut parts = vec![headed, lines.join("\n"), self.prediction.link.clone()];
         parts.retain(|part| !part.is_empty());

@@ -251,4 +251,23 @@ mod tests {
             assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
         }
     }
+
+    #[test]
+    fn only_files_that_the_engine_is_given_are_read() {
+        let of = |flag: &str, file: &str| {
+            let text = format!("vllm serve Qwen/Qwen3-8B {flag}\ncat > {file} <<EOF\nmax_num_seqs: 7\nEOF");
+            let (scenario, _) = command::read(&text, &Default::default()).expect("a command");
+            scenario.and_then(|scenario| scenario.overrides.max_seqs)
+        };
+        assert_eq!(of("--config options.yaml", "options.yaml"), Some(7));
+        assert_eq!(of("--config-format mistral", "override.yaml"), None);
+        assert_eq!(of("--config options.yaml", "conversations.json"), None);
+    }
+
+    #[test]
+    fn a_command_starts_one_server() {
+        let onto = crate::config::Scenario { replicas: 3, ..Default::default() };
+        let (_, issues) = command::read("vllm serve Qwen/Qwen3-8B", &onto).expect("a command");
+        assert!(issues.iter().any(|issue| issue.field == crate::config::Field::Gpus), "{issues:?}");
+    }
 }

@@ -1,6 +1,8 @@
 //! What a text sets outside the engine's command: environment variables, and settings in a file that it writes.
 
+use super::flags::Flag;
 use super::launches::launches;
+use super::settings::{Setting, setting};
 use super::yaml::uncommented;
 
 /// The engine's environment variables that a text sets: for a command, in a container, or in a script.
@@ -23,14 +25,16 @@ pub fn environment(text: &str, engine: &str) -> Vec<String> {
     set
 }
 
-/// Flags of a file of options.
-const GIVEN: [&str; 3] = ["extra_llm_api_options", "extra-llm-api-options", "--config"];
-
 /// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file. JSON is a
 /// benchmark's.
 pub fn written(text: &str) -> Vec<String> {
     let (mut all, mut end, mut is_json) = (Vec::new(), None, false);
-    for line in text.lines().filter(|_| GIVEN.iter().any(|flag| text.contains(flag))) {
+    let names_file = |word: &str| {
+        let name = word.split('=').next().unwrap_or(word);
+        name.starts_with("--") && setting(&Flag::new(name, None).name) == Some(Setting::OptionsFile)
+    };
+    let is_given = text.split_whitespace().any(names_file);
+    for line in text.lines().filter(|_| is_given) {
         match end {
             Some(mark) if line.trim() == mark => end = None,
             Some(_) if is_json => {}

@@ -290,6 +290,12 @@ mod tests {
         let [ttft, think, rate] = [Field::SloTtft, Field::ThinkTime, Field::Rate].map(Field::input);
         assert_eq!([ttft.typed("500ms"), ttft.typed("1.5 s")], [Ok(Some(500.0)), Ok(Some(1500.0))]);
         assert_eq!([think.typed("2 s"), think.typed("500 ms")], [Ok(Some(2.0)), Ok(Some(0.5))]);
+        let share = Field::CachedShare.input();
+        assert_eq!(
+            [share.typed("50%"), share.typed("50 %"), share.typed("0.5")],
+            [const { Ok(Some(0.5)) }; 3]
+        );
+        assert!(share.typed("150 %").is_err() && Field::Isl.input().typed("50 %").is_err());
         assert_eq!([rate.typed("4/s"), rate.typed("0.5")], [Ok(Some(4.0)), Ok(Some(0.5))]);
         for text in ["", "-1", "0", "1.5", "0.0015k", "k", "500 ms", "NaN", "999999999", "99999999999"] {
             let issue = isl.typed(text).expect_err(text);

@@ -23,6 +23,9 @@ const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 /// The word that makes a rate one per client, and words that precede such a rate.
 pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
+/// Limits, and the share of requests that must meet them.
+const SLOS: [Field; 5] =
+    [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
 /// Words after the share of prompts in the prefix cache.
 const CACHED: [&str; 5] = ["cache", "cached", "hit", "hits", "prefix"];
 /// Digits of a rate by the minute.
@@ -79,18 +82,26 @@ fn by_all(each: f64, parsed: &mut Parsed) -> Option<Field> {
     Some(Field::Load)
 }
 
-/// A number with its unit, or after `$` or a name of lengths.
+/// A number above 0 with its unit, or after `$` or a name of lengths; 0 is refused.
 fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    let from = words.at - 1;
+    let field = quantity(word, words, parsed)?;
+    // A prefix cache may be off, and limits have a range of their own.
+    let may_be_none = field == Field::CachedShare || SLOS.contains(&field);
+    let phrase = words.phrase(from, words.at);
+    let is_none = |word: &str| real(word.trim_start_matches('$').trim_end_matches("/h")) == Ok(0.0);
+    if !may_be_none && phrase.split(' ').any(is_none) {
+        parsed.refused.push(format!("`{}`: no number here may be 0", excerpt(&phrase)));
+        return None;
+    }
+    Some(field)
+}
+
+fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
         let (number, unit) = after_name(word, words)?;
-        return some(number, parsed).and_then(|number| set(number, unit, parsed));
+        return set(number, unit, parsed);
     };
-    // A prefix cache may be off, and limits have a range of their own.
-    let may_be_none =
-        |next: &str| matches!(AmountUnit::of(next), Some(AmountUnit::Percent | AmountUnit::Time(_)));
-    if !words.peek().is_some_and(may_be_none) {
-        some(number, parsed)?;
-    }
     if words.next_if(&["x", "×"]) {
         return owned(number, words, parsed);
     }
@@ -136,14 +147,6 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
         _ => {}
     }
     set(number, unit, parsed)
-}
-
-/// A number above 0; any other is refused.
-fn some(number: f64, parsed: &mut Parsed) -> Option<f64> {
-    if number == 0.0 {
-        parsed.refused.push("no number here may be 0".into());
-    }
-    (number != 0.0).then_some(number)
 }
 
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.

@@ -81,6 +81,7 @@ fn nothing_is_zero() {
         assert!(refused(text).contains("may be 0"), "{text}: {}", refused(text));
     }
     assert_eq!(parsed("5 rps, 0 % cached").0, "v=1&r=5&f=all");
+    assert!(!refused("qwen3-8b, 5 rps, temperature 0").contains("may be 0"), "of what nobody asks here");
 }
 
 #[test]

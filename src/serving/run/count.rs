@@ -6,6 +6,7 @@
 
 use super::capacity::NEARLY_FULL;
 use super::{MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
+use crate::calibration::Factors;
 use crate::config::{Load, Setup, Workload};
 use crate::serving::sim::{Arrivals, FinishedRequest, Outcome, SimError};
 
@@ -31,21 +32,37 @@ impl Runner {
         load: Load,
         options: RunOptions<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
+        let served = self.filled_in(setup, load, false, options)?;
+        let most = limit_at_rate(setup, load).map_or(f64::INFINITY, f64::from);
+        match served.outcome.in_flight() * f64::from(setup.copies()) > most {
+            true => self.filled_in(setup, load, true, options),
+            false => Ok(served),
+        }
+    }
+
+    /// A run of one replica, if the limit of requests in flight binds or not.
+    fn filled_in(
+        &self,
+        setup: &Setup,
+        load: Load,
+        binds: bool,
+        options: RunOptions<'_>,
+    ) -> Result<ReplicaOutcome, SimError> {
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
-        let mut served = match self.served(setup, (load, requests_of(setup, load)), options) {
+        let mut served = match self.served(setup, (load, requests_in(setup, load, binds), binds), options) {
             // Long answers: half as many as it finished.
             Err(SimError::StepLimit { finished, .. })
                 if is_open && finished > 1 && is_steady(setup, load) =>
             {
                 let turns = turns(setup, load);
-                self.served(setup, (load, whole((finished / 2) as u32, turns)), options)?
+                self.served(setup, (load, whole((finished / 2) as u32, turns), binds), options)?
             }
             served => served?,
         };
         while let Some(count) =
             more(&served.outcome, setup, load, f64::from(self.slots())).filter(|_| is_open)
         {
-            served = match self.served(setup, (load, count), options) {
+            served = match self.served(setup, (load, count, binds), options) {
                 // The run simulated so far is the result.
                 Err(SimError::StepLimit { .. }) => return Ok(served),
                 longer => longer?,
@@ -59,6 +76,22 @@ impl Runner {
             }
         }
         Ok(served)
+    }
+
+    /// The outcome of `count` requests to one replica, or to both pools, as seen by its clients.
+    fn served(
+        &self,
+        setup: &Setup,
+        (load, count, binds): (Load, u32, bool),
+        options: RunOptions<'_>,
+    ) -> Result<ReplicaOutcome, SimError> {
+        let (requests, arrivals, replicas) = self.requests(setup, (load, binds), count as usize);
+        // Nobody sends a queue: its prompts wait for nothing but steps.
+        let wait = if matches!(load, Load::Offline(_) | Load::Batch(_)) { 1.0 } else { options.factors.wait };
+        let options = RunOptions { factors: Factors { wait, ..options.factors }, ..options };
+        let (outcome, kv_tokens) = self.outcome(&requests, &arrivals, options)?;
+        let replicas = self.worth(setup, load, &outcome, replicas);
+        Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
     }
 
     /// How many times the simulated replica's rate all `replicas` serve. Few requests or sessions may not divide by them, and
@@ -108,8 +141,12 @@ fn more(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> Option<u32>
         if load.is_rate() && still_fills(outcome, setup, load, slots) { times.max(2.0) } else { times };
     let count = outcome.requests.len() as f64;
     let more = (count * times.log2().ceil().exp2()).min(most);
-    (times > 1.0 && more > count && !(outcome.saturation.is_some() && mostly_waits(outcome)))
-        .then(|| whole(more as u32, turns(setup, load)))
+    let more = match load {
+        Load::Sessions(users) => whole(more as u32, round_of(setup, users)),
+        _ => whole(more as u32, turns(setup, load)),
+    };
+    let is_queue = outcome.saturation.is_some() && mostly_waits(outcome);
+    (times > 1.0 && f64::from(more) > count && !is_queue).then_some(more)
 }
 
 /// Whether requests spend more time waiting for their first token than generating the rest. While a server fills up
@@ -175,17 +212,31 @@ fn whole(requests: u32, turns: u32) -> u32 {
     requests.div_ceil(turns.max(1)).saturating_mul(turns.max(1))
 }
 
+/// Requests of one session of each user of a replica: with some sessions fewer, a few users end alone.
+fn round_of(setup: &Setup, users: u32) -> u32 {
+    clients_of_one(setup, users).0.saturating_mul(setup.workload.turns.count.max(1))
+}
+
 /// Clients of the replica with most of them, and how many such replicas all clients make: the others have one less.
 pub(super) fn clients_of_one(setup: &Setup, clients: u32) -> (u32, f64) {
     let of_replica = clients_per_copy(setup, clients).0.ceil() as u32;
     (of_replica, f64::from(clients.max(1)) / f64::from(of_replica))
 }
 
-/// Copies that requests are sent to: at a rate, as many with a full share of the requests in flight as there may be.
-pub(super) fn busy_copies(setup: &Setup, load: Load) -> f64 {
-    let most = setup.workload.max_in_flight.filter(|_| matches!(load, Load::Rate(_) | Load::ConstantRate(_)));
+/// Requests that may be in flight at a rate; `None` if any number may.
+fn limit_at_rate(setup: &Setup, load: Load) -> Option<u32> {
+    setup.workload.max_in_flight.filter(|_| matches!(load, Load::Rate(_) | Load::ConstantRate(_)))
+}
+
+/// Copies that requests are sent to. If the limit in flight at a rate `binds`, as many as it gives a full share: one of each would
+/// together exceed it.
+pub(super) fn busy_copies(setup: &Setup, load: Load, binds: bool) -> f64 {
     let copies = f64::from(setup.copies());
-    most.map_or(copies, |most| clients_of_one(setup, most).1.min(copies))
+    match limit_at_rate(setup, load) {
+        None => copies,
+        Some(most) if binds => clients_of_one(setup, most).1.min(copies),
+        Some(most) => copies.min(f64::from(most)).max(1.0),
+    }
 }
 
 /// Arrivals at one copy, at most its share of all requests in flight.
@@ -196,7 +247,11 @@ pub(super) fn limited(setup: &Setup, due: Arrivals) -> Arrivals {
 
 /// Requests that a run of `load` sends to one replica at first.
 pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
-    let copies = busy_copies(setup, load).ceil() as u32;
+    requests_in(setup, load, false)
+}
+
+fn requests_in(setup: &Setup, load: Load, binds: bool) -> u32 {
+    let copies = busy_copies(setup, load, binds).ceil() as u32;
     let stated = stated(setup, load);
     let of_clients = |clients: u32| {
         let (clients, busy) = clients_per_copy(setup, clients);
@@ -216,9 +271,7 @@ pub(super) fn requests_of(setup: &Setup, load: Load) -> u32 {
         }
         Load::Offline(size) | Load::Batch(size) => size.div_ceil(copies),
         Load::Sessions(users) => {
-            // As many sessions of each user: with some fewer, the others end alone.
-            let round = clients_of_one(setup, users).0.saturating_mul(turns);
-            whole(of_clients(users), if stated.is_some() { turns } else { round })
+            whole(of_clients(users), if stated.is_some() { turns } else { round_of(setup, users) })
         }
         Load::SessionRate(_) => whole(at_rate(), turns),
     }

@@ -103,7 +103,7 @@ fn sessions(setup: &Setup, count: usize, seed: u64) -> Vec<Request> {
 }
 
 /// The middles of `count` equal parts of a distribution. Lengths are taken at these shares and shuffled, not drawn: even few
-/// have the distribution's mean.
+/// have the distribution's mean; of the bins of a histogram, nearly.
 fn shares(count: usize) -> impl Iterator<Item = f64> {
     (0..count).map(move |part| (part as f64 + 0.5) / count as f64)
 }

@@ -222,22 +222,6 @@ impl Runner {
         Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, history_found, ..run })
     }
 
-    /// The outcome of `count` requests to one replica, or to both pools, as seen by its clients.
-    fn served(
-        &self,
-        setup: &Setup,
-        (load, count): (Load, u32),
-        options: RunOptions<'_>,
-    ) -> Result<ReplicaOutcome, SimError> {
-        let (requests, arrivals, replicas) = self.requests(setup, load, count as usize);
-        // Nobody sends a queue: its prompts wait for nothing but steps.
-        let wait = if matches!(load, Load::Offline(_) | Load::Batch(_)) { 1.0 } else { options.factors.wait };
-        let options = RunOptions { factors: Factors { wait, ..options.factors }, ..options };
-        let (outcome, kv_tokens) = self.outcome(&requests, &arrivals, options)?;
-        let replicas = self.worth(setup, load, &outcome, replicas);
-        Ok(ReplicaOutcome { outcome, kv_tokens, replicas })
-    }
-
     /// The outcome of `requests` on one replica or both pools, and the tokens that their KV caches hold.
     fn outcome(
         &self,
@@ -266,12 +250,18 @@ impl Runner {
     }
 
     /// One replica's requests, their arrivals, and the number of replicas loaded this way.
-    fn requests(&self, setup: &Setup, load: Load, count: usize) -> (Vec<Request>, Arrivals, f64) {
+    fn requests(
+        &self,
+        setup: &Setup,
+        (load, binds): (Load, bool),
+        count: usize,
+    ) -> (Vec<Request>, Arrivals, f64) {
         let workload = &setup.workload;
-        let replicas = count::busy_copies(setup, load);
+        let replicas = count::busy_copies(setup, load, binds);
         let limited = |due| count::limited(setup, due);
         if let (Some(trace), Load::Rate(rate)) = (&self.trace, load) {
-            let (arrivals, requests) = trace.share(replicas.ceil() as usize);
+            let replicas = replicas.floor();
+            let (arrivals, requests) = trace.share(replicas as usize);
             let slower = trace.rate().map_or(1.0, |own| own / rate);
             let arrivals = arrivals.into_iter().map(|arrival| arrival * slower).collect();
             return (requests, limited(Arrivals::Times(arrivals)), replicas);

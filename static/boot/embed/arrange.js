@@ -1,5 +1,5 @@
 // Shows one view of the page: its results panel, a line describing the configuration, the inputs in a fold, and a link to the full page.
-import { KEYS } from "../keys.js";
+import { CUSTOM_MODEL, KEYS } from "../keys.js";
 import { disable } from "./lock.js";
 import { VIEWS } from "./query.js";
 
@@ -66,7 +66,7 @@ function show(panels) {
 
 /** The label of the input with this key; those of a model's own sizes are the model's. */
 function labelled(key) {
-  const field = Object.keys(KEYS).find((field) => KEYS[field] === key) ?? "model";
+  const field = key === CUSTOM_MODEL ? "model" : (Object.keys(KEYS).find((field) => KEYS[field] === key) ?? key);
   return find(`label[for="${field}"]`)?.textContent.trim() || field;
 }
 

@@ -15,7 +15,10 @@ const pairs = (link) => link.replace(/^[^#]*#/, "").split("&").filter(Boolean);
 /** Keys of a link that only the host may change. */
 function keysOf(locks) {
   const keys = [...locks].map((field) => KEYS[field]).filter(Boolean);
-  return locks.has("model") ? [...keys, CUSTOM_MODEL] : keys;
+  if (locks.has("model")) keys.push(CUSTOM_MODEL);
+  // A measurement's runs come and go with it.
+  if (locks.has("measured")) keys.push(KEYS.runs);
+  return keys;
 }
 
 /**
@@ -72,7 +75,7 @@ export function disable(form, locks) {
   if (locks.has("load")) controls.push("[name=load]");
   if (locks.has("model")) controls.push("[data-testid=config-json-panel] *", "[data-testid=architecture-fold] :is(input, button)");
   if (locks.has("trace")) controls.push("[data-testid=trace-panel] *");
-  if (locks.has("measured")) controls.push("[data-testid=measured-panel] *", "[data-testid=measured-remove]");
+  if (locks.has("measured") || locks.has("runs")) controls.push("[data-testid=measured-panel] *", "[data-testid^=measured-remove]");
   if (!controls.length) return;
   const all = () => form.querySelectorAll(controls).forEach((control) => (control.disabled = true));
   new MutationObserver(all).observe(form, { childList: true, subtree: true });

@@ -233,3 +233,21 @@ fn a_number_that_a_pasted_command_changes_replaces_what_was_typed() {
     form.take(read.expect("a scenario"));
     assert_eq!((form.link().as_str(), form.has_bad_draft()), ("v=1&m=qwen3-8b&tp=4", false));
 }
+
+#[test]
+fn a_removed_run_takes_its_measurement_with_it() {
+    let run = |clients, ttft| {
+        let mut run = Scenario::default();
+        run.workload.load = Load::Concurrency(clients);
+        run.measured.set(crate::config::Metric::Ttft, false, ttft).expect("in range");
+        run
+    };
+    let mut form = Form::from_link("v=1");
+    form.calibrate_on(Some(vec![run(8, 154.0), run(16, 200.0)]));
+    form.choose(Field::Measured, |scenario| scenario.measured = run(16, 200.0).measured);
+    form.remove_run(0);
+    assert_eq!((form.runs().len(), form.scenario().measured.is_empty()), (1, false));
+    form.remove_run(0);
+    assert_eq!((form.runs().len(), form.scenario().measured.is_empty()), (0, true));
+    form.remove_run(0);
+}

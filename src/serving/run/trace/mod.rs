@@ -65,8 +65,9 @@ impl Trace {
         }
         let mut notes = Vec::new();
         if lines.len() < all {
-            let text =
-                format!("{} without output are left out", counted((all - lines.len()) as f64, "request"));
+            let left = all - lines.len();
+            let are = if left == 1 { "is" } else { "are" };
+            let text = format!("{} without output {are} left out", counted(left as f64, "request"));
             notes.push(Issue::note(Field::Trace, text));
         }
         if !lines.is_sorted_by(|one, other| one.arrival <= other.arrival) {
@@ -220,7 +221,7 @@ impl Columns {
             match tokens {
                 Some(tokens) if (least..=1e8).contains(&tokens) => Ok(tokens as u32),
                 _ => Err(format!(
-                    "line {number}: `{}` is not a number of {}: expected a whole number from 1",
+                    "line {number}: `{}` is not a number of {}: expected a whole number from {least}",
                     excerpt(&text),
                     column.name(),
                 )),
@@ -265,6 +266,19 @@ mod tests {
             assert_eq!(read(text), plain, "{text}");
         }
         assert_eq!((plain.rate(), means(&plain.requests)), (Some(1.0 / 1.5), (150, 11)));
+    }
+
+    #[test]
+    fn failed_requests_and_shared_prefixes_are_said() {
+        let of = |text: &str| {
+            let (trace, issues) = Trace::parse(text);
+            (trace.map(|trace| trace.requests.len()), issues.into_iter().map(|issue| issue.text).collect())
+        };
+        let (requests, said): (_, Vec<String>) = of("arrival,prompt,output\n0,10,5\n1,10,0\n2,10,5\n");
+        assert_eq!((requests, said), (Some(2), vec!["1 request without output is left out".to_owned()]));
+        let mooncake = "{\"timestamp\": 0, \"input_length\": 9, \"output_length\": 2, \"hash_ids\": [0]}\n";
+        let (_, said): (_, Vec<String>) = of(mooncake);
+        assert!(said[0].contains("hash_ids"), "{said:?}");
     }
 
     #[test]
