@@ -10,7 +10,7 @@ pub fn images(model: &Model, workload: &Workload, prompts: &[u32], issues: &mut 
     let made = model.vision.as_ref().and_then(|vision| vision.tokens);
     let tokens = workload.image_tokens.or(made).unwrap_or(constants().image_tokens as u32);
     if workload.images == 0 {
-        let unused = || Issue::warning(Field::ImageTokens, "no effect without images");
+        let unused = || Issue::warning(Field::ImageTokens, "image tokens have no effect without images");
         issues.extend(workload.image_tokens.map(|_| unused()));
         return (0, tokens);
     }

@@ -30,15 +30,13 @@ pub fn unused(scenario: &Scenario, issues: &mut Vec<Issue>) {
         _ => field.input().is_unused(scenario),
     };
     issues.extend(others.filter(given).filter_map(|field| {
-        let text = match (*workers, field) {
-            (0, _) => "no effect without prefill workers",
-            (_, Field::PrefillPrice) => {
-                "no effect: the prefill workers are on the replicas' GPU, at its price"
-            }
+        let why = match (*workers, field) {
+            (0, _) => "without prefill workers",
+            (_, Field::PrefillPrice) => "while the prefill workers are on the replicas' GPU, at its price",
             // The model rules it out, which is an issue of its own.
             _ => return None,
         };
-        Some(Issue::warning(field, text))
+        Some(Issue::warning(field, format!("{} has no effect {why}", field.input().label)))
     }));
 }
 

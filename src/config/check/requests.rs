@@ -33,7 +33,8 @@ fn histogram(workload: &Workload, issues: &mut Vec<Issue>) {
     wrong.into_iter().for_each(refuse);
     let given = [(Field::Isl, workload.isl != plain.isl), (Field::Osl, workload.osl != plain.osl)];
     for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given && !bins.is_empty()) {
-        issues.push(Issue::warning(field, "no effect: lengths are drawn from the histogram"));
+        let text = format!("{} has no effect: lengths are drawn from the histogram", field.input().label);
+        issues.push(Issue::warning(field, text));
     }
 }
 
