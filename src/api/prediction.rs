@@ -73,7 +73,7 @@ pub struct Prediction {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub sweep: Option<Curve>,
-    /// The reason that there is no (full) answer although the input may be valid.
+    /// Why there is no (full) answer although the input may be valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub failure: Option<Failure>,

@@ -13,5 +13,5 @@ pub use rows::{FamilyRows, Rows};
 /// Runs the models on rows, or says why they cannot be run.
 pub type AskModels<'a, E = String> = &'a dyn Fn(&Rows) -> Result<Efficiencies, E>;
 
-/// The reason that nothing is predicted if some rows have no result.
+/// Why nothing is predicted if some rows have no result.
 pub const UNANSWERED: &str = "the models returned no result for some kernels";

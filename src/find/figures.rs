@@ -58,14 +58,15 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
     .collect();
     let one = |name, unit, value| Figure::of(name, unit, value);
     let of = |get: fn(&Headline) -> f64| headline.map(get);
-    let output = output(of(|of| of.output_per_s), bands);
+    let output = of(|of| of.output_per_s);
+    let served = |name, value| served(name, value, output, bands);
     let tpot = bands.and_then(|of| of.tpot.as_ref());
     all.extend([
-        served("requests_per_s", of(|of| of.requests_per_s), &output),
+        served("requests_per_s", of(|of| of.requests_per_s)),
         one("goodput_per_s", FigureUnit::PerSecond, run.and_then(|run| run.goodput_per_s)),
-        output.clone(),
-        served("total_per_s", of(|of| of.total_per_s), &output),
-        served("output_per_s_per_gpu", of(|of| of.output_per_s_per_gpu), &output),
+        served("output_per_s", output),
+        served("total_per_s", of(|of| of.total_per_s)),
+        served("output_per_s_per_gpu", of(|of| of.output_per_s_per_gpu)),
         one("output_per_s_per_user", FigureUnit::PerSecond, headline.and_then(|of| of.output_per_s_per_user))
             .within(tpot.map(|tpot| ends(tpot.mean.under(1.0)))),
         one("running", FigureUnit::Count, of(|of| of.running)),
@@ -93,11 +94,12 @@ fn plan_figures(plan: Option<&DeploymentPlan>) -> Vec<Figure> {
     .flat_map(time)
     .collect();
     let one = |name, unit, value: Option<Option<f64>>| Figure::of(name, unit, value.flatten());
-    let output = output(plan.map(|of| of.output_per_s), bands);
+    let output = plan.map(|of| of.output_per_s);
+    let served = |name, value| served(name, value, output, bands);
     all.extend([
-        served("requests_per_s", plan.map(|of| of.requests_per_s), &output),
-        output.clone(),
-        served("total_per_s", plan.map(|of| of.total_per_s), &output),
+        served("requests_per_s", plan.map(|of| of.requests_per_s)),
+        served("output_per_s", output),
+        served("total_per_s", plan.map(|of| of.total_per_s)),
         one("goodput_share", FigureUnit::Count, plan.map(|of| of.goodput_share)),
         one("chance_within_limits", FigureUnit::Count, plan.map(|of| of.chance_within_limits)),
         one("headroom", FigureUnit::Count, plan.map(|of| of.headroom)),
@@ -150,16 +152,11 @@ fn time((name, stats, mean, spread): Time<'_>) -> [Figure; 4] {
     ]
 }
 
-fn output(value: Option<f64>, bands: Option<&Bands>) -> Figure {
-    Figure::of("output_per_s", FigureUnit::PerSecond, value)
-        .within(bands.and_then(|of| of.output_per_s).map(ends))
-}
-
 /// A rate as uncertain as the output.
-fn served(name: &str, value: Option<f64>, output: &Figure) -> Figure {
-    let factor = value.zip(output.value).map(|(value, output)| value / output);
-    let band = output.band.zip(factor).map(|(band, factor)| band.map(|end| end * factor));
-    Figure::of(name, FigureUnit::PerSecond, value).within(band)
+fn served(name: &str, value: Option<f64>, output: Option<f64>, bands: Option<&Bands>) -> Figure {
+    let factor = value.zip(output).map(|(value, output)| value / output);
+    let band = bands.and_then(|of| of.output_per_s).zip(factor);
+    Figure::of(name, FigureUnit::PerSecond, value).within(band.map(|(band, factor)| ends(band.times(factor))))
 }
 
 fn power(power: Option<&Power>) -> [Figure; 4] {

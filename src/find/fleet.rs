@@ -32,7 +32,7 @@ const MOST_REPLICAS: u32 = 10_000;
 const GPUS: Range = Range::new(1.0, 100_000.0);
 const DOLLARS: Range = Range::new(0.01, 10_000_000.0);
 
-/// The reason that a budget in dollars excludes a plan without a known price.
+/// Why a budget in dollars excludes a plan without a known price.
 const UNPRICED: &str = "has no known price, so no budget covers it";
 
 impl Fleet {

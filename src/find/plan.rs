@@ -87,7 +87,7 @@ pub struct DeploymentPlan {
     pub headroom_is_least: bool,
     /// What breaks with one replica fewer; `None` if not simulated, or there is only one.
     pub one_less: Option<BrokenLimit>,
-    /// The reason that the plan ranks behind the first; `None` for the first.
+    /// Why the plan ranks behind the first; `None` for the first.
     pub drawback: Option<String>,
     /// Caveats: estimates, and what was not measured.
     pub issues: Vec<Issue>,

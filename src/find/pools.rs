@@ -62,7 +62,7 @@ pub(super) struct Pools {
     /// The cost of the best pair found.
     best: Option<RankingCost>,
     pub missed: Option<(Arc<Found>, BrokenLimit)>,
-    /// The reason that a pair could not be simulated.
+    /// Why a pair could not be simulated.
     pub refused: Option<String>,
 }
 

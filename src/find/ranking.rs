@@ -15,7 +15,7 @@ use crate::units::fixed;
 /// GPUs whose plans all cost more than this multiple of the best are listed without one.
 const FAR: f64 = 10.0;
 
-/// The reason that a GPU has no plan.
+/// Why a GPU has no plan.
 #[derive(Debug, Clone)]
 pub(super) struct Reason {
     /// Progress towards a plan: refused, too large, too slow, simulated, beyond the fleet.

@@ -127,6 +127,9 @@ impl Survey {
     }
 }
 
+/// Of a rate that is tried, so that it is written exactly.
+const DIGITS: i32 = 4;
+
 /// The load to try next; `None` if the maximum is known.
 fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
     match known {
@@ -135,7 +138,7 @@ fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
         (Some(meets), Some(breaks)) if breaks > meets * (1.0 + PRECISION) => {
             let middle = f64::sqrt(meets * breaks);
             // The number of clients is whole.
-            let middle = if is_rate { significant(middle, 4) } else { middle.round().max(meets + 1.0) };
+            let middle = if is_rate { significant(middle, DIGITS) } else { middle.round().max(meets + 1.0) };
             (middle < breaks && middle > meets).then_some(middle)
         }
         _ => None,

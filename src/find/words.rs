@@ -191,7 +191,7 @@ fn percentile(share: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// The reason that a plan ranks behind the first.
+/// Why a plan ranks behind the first.
 pub fn drawback(found: &Found, first: &Found) -> String {
     let (own, best) = (found.gpus(), first.gpus());
     let less = found

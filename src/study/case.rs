@@ -114,7 +114,7 @@ impl Case {
         self.report().and_then(|report| report.calibrated.as_ref()).map_or(0, |of| of.support.own)
     }
 
-    /// The reason that there is no answer; empty if there is one.
+    /// Why there is no answer; empty if there is one.
     pub fn reason(&self) -> &str {
         match self.headline() {
             Some(_) => "",

@@ -175,7 +175,7 @@ fn kernels(accuracy: &Accuracy) -> Vec<Block> {
     let row = |kernels: &Kernels| {
         let family = kernels.family.replace('_', " ");
         let roofline = format!("{} %", fixed(kernels.roofline, 0));
-        [family, count(f64::from(kernels.rows)), error(&Some(kernels.error)), roofline]
+        [family, count(f64::from(kernels.rows)), error(Some(kernels.error)), roofline]
     };
     let head = ["Family", "Launches", "Mean / median error", "Plain roofline"];
     vec![
@@ -284,15 +284,15 @@ fn cases_of(accuracy: &Accuracy, of: &str) -> f64 {
     accuracy.closed_loops(of, "").map_or(0.0, |group| f64::from(group.cases))
 }
 
-fn error(error: &Option<Error>) -> String {
-    let shown = |error: &Error| format!("{} / {} %", fixed(error.mean, 1), fixed(error.median, 1));
-    error.as_ref().map_or_else(|| "–".into(), shown)
+fn error(error: Option<Error>) -> String {
+    let shown = |error: Error| format!("{} / {} %", fixed(error.mean, 1), fixed(error.median, 1));
+    error.map_or_else(|| "–".into(), shown)
 }
 
 /// One row per group of `kinds`: cases and error by metric.
 fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[&str]) -> Block {
     let row = |group: &ErrorGroup| {
-        let errors = group.errors.iter().map(error);
+        let errors = group.errors.iter().copied().map(error);
         Row::texts([label(group), count(f64::from(group.cases))].into_iter().chain(errors))
     };
     let head: Vec<&str> = [name, "Cases"].into_iter().chain(metrics.iter().copied()).collect();

@@ -862,7 +862,7 @@ export type Plan = {
   headroom_is_least: boolean;
   /** What breaks with one replica fewer; `None` if not simulated, or there is only one. */
   one_less: BrokenLimit | null;
-  /** The reason that the plan ranks behind the first; `None` for the first. */
+  /** Why the plan ranks behind the first; `None` for the first. */
   drawback: string | null;
   /** Caveats: estimates, and what was not measured. */
   issues: Array<Issue>;
@@ -1014,7 +1014,7 @@ export type Prediction = {
   /** Shell commands that start this configuration and measure it. */
   commands?: Commands;
   sweep?: Curve;
-  /** The reason that there is no (full) answer although the input may be valid. */
+  /** Why there is no (full) answer although the input may be valid. */
   failure?: Failure;
 };
 

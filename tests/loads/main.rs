@@ -2,6 +2,7 @@
 
 mod capacity;
 mod in_flight;
+mod replicas;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -94,32 +95,6 @@ fn a_burst_beyond_memory_says_so() {
     assert_eq!(fields(Load::Burst(500), 30_000), [Field::Burst]);
     assert_eq!(fields(Load::Burst(500), 100), []);
     assert_eq!(fields(Load::Offline(500), 30_000), []);
-}
-
-#[test]
-fn replicas_that_do_not_divide_a_load_serve_no_more_than_it() {
-    for load in [Load::Burst(9), Load::Offline(9)] {
-        let one = run(&setup("vllm", load));
-        let eight = Setup { replicas: 8, ..setup("vllm", load) };
-        let run = run(&eight);
-        let served = run.metrics.requests_per_s * run.metrics.duration;
-        assert!((served / 9.0 - 1.0).abs() < 1e-6, "{load:?}: {served}");
-        assert!(run.metrics.duration <= one.metrics.duration, "{load:?}");
-    }
-}
-
-/// Nine clients on eight replicas are not sixteen: one replica has two of them.
-#[test]
-fn replicas_that_do_not_divide_clients_have_no_more_of_them() {
-    for load in [Load::Concurrency(9), Load::Sessions(9)] {
-        let alone = run(&setup("vllm", Load::of(load.size(), 1.0))).metrics;
-        let nine = run(&Setup { replicas: 8, ..setup("vllm", load) }).metrics;
-        assert!(
-            nine.requests_per_s <= alone.requests_per_s * 9.0 * 1.02,
-            "{load:?}: {}",
-            nine.requests_per_s
-        );
-    }
 }
 
 /// Thirty thousand steps a request: as many requests as a run has time for.
@@ -236,22 +211,6 @@ fn sessions_find_their_history_in_the_prefix_cache() {
     assert!(run(&slow).metrics.requests_per_s < 0.5 * run(&thinking).metrics.requests_per_s);
 }
 
-/// One session cannot keep four replicas busy.
-#[test]
-fn replicas_serve_no_more_sessions_than_there_are() {
-    for load in [Load::Sessions(4), Load::SessionRate(1.0)] {
-        let few =
-            setup("vllm", load).under(|workload| (workload.turns.count, workload.requests) = (8, Some(8)));
-        let served = |replicas: u32| {
-            let metrics = run(&Setup { replicas, ..few.clone() }).metrics;
-            metrics.requests_per_s * metrics.duration
-        };
-        for replicas in [1, 2, 4] {
-            assert!((served(replicas) / 8.0 - 1.0).abs() < 1e-6, "{load:?}: {}", served(replicas));
-        }
-    }
-}
-
 #[test]
 fn sessions_that_outgrow_the_cache_are_computed_anew() {
     let long = setup("vllm", Load::Sessions(60)).under(|workload| workload.isl = Lengths::Fixed(4000));
@@ -346,16 +305,4 @@ fn a_session_that_never_fits_says_what_to_change() {
     let issue =
         runner(&asked.under(|workload| workload.turns = turns)).run(Load::Sessions(2)).expect_err("too long");
     assert_eq!(issue.field, Field::Turns);
-}
-
-#[test]
-fn clients_that_do_not_divide_are_said() {
-    for (clients, is_said) in [(16, false), (17, true), (160, false), (161, false)] {
-        let setup = setup("vllm", Load::Concurrency(clients));
-        let setup = Setup { replicas: 16, ..setup };
-        let (plan, _) = plan(&setup).expect("complete");
-        let (report, _) = answer(&plan, &rooflight::efficiency::Efficiencies::Roofline).expect("an answer");
-        let said = report.issues.iter().any(|issue| issue.text.contains("divide evenly"));
-        assert_eq!(said, is_said, "{clients}: {:?}", report.issues);
-    }
 }

@@ -86,7 +86,7 @@ enum Format {
     Yaml,
 }
 
-/// The reason that there is no answer.
+/// Why there is no answer.
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {

@@ -33,7 +33,7 @@ use console::{models, print, print_issues};
 use list::listed;
 use print::{Answered, csv_head};
 
-/// The reason that the exit status is not 0. If several apply, the last variant takes precedence.
+/// Why the exit status is not 0. If several apply, the last variant takes precedence.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Stop {
     /// Limits are broken, already reported on standard error, like input errors.

@@ -76,7 +76,7 @@ fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
     (!refused).then_some(prompts)
 }
 
-/// The reason that a batch's lengths do not vary.
+/// Why a batch's lengths do not vary.
 pub const NO_SPREAD: &str = "a static batch has fixed lengths: choose another load to vary them";
 
 fn each(lengths: &[u32], load: Load) -> Option<Issue> {

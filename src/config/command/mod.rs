@@ -59,7 +59,7 @@ pub fn read_load(text: &str, onto: &Scenario) -> Option<(Scenario, Vec<Issue>)> 
     Some(apply::loaded(client, &arguments, onto.clone()))
 }
 
-/// The reason that a text is not read, if it starts another engine.
+/// Why a text is not read, if it starts another engine.
 fn foreign(text: &str) -> Option<String> {
     let names =
         |program: &&&str| text.split_whitespace().any(|word| word.rsplit('/').next() == Some(program));

@@ -121,8 +121,8 @@ impl Link {
         let (mut link, mut issues) = if let Some((scenario, issues)) = command() {
             (scenario.map(Self::new), issues)
         } else if base.is_some() {
-            let text = "`--base` applies only to launch commands, and this is not one: give the command that starts the server, with a \
-                 benchmark after it";
+            let text = "`--base` applies only to launch commands, and this is not one: give the command that starts the \
+                server, with a benchmark after it";
             (None, vec![Issue::error(Field::Link, text)])
         } else if json {
             Self::from_json(text)

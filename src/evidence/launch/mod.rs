@@ -122,7 +122,7 @@ pub struct LaunchSettings {
     /// Passes of a separate draft model in each step; zero if the model drafts with a layer of its own.
     #[serde(skip)]
     pub draft_passes: u32,
-    /// The reason that the run is left out of every comparison: it says nothing about a single server.
+    /// Why the run is left out of every comparison: it says nothing about a single server.
     pub excluded: Option<String>,
     /// What may have been different, in words.
     #[serde(default)]

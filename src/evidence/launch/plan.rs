@@ -128,7 +128,7 @@ pub(super) struct Script {
     /// Prefixes of the image tags the script ran.
     #[serde(default)]
     pub images: Vec<String>,
-    /// The reason that the settings are assumed although no script for this GPU is recorded.
+    /// Why the settings are assumed although no script for this GPU is recorded.
     pub assumed: Option<String>,
     #[serde(flatten)]
     pub launches: Launches,

@@ -66,7 +66,7 @@ pub struct ComparedStart {
     pub gpu: String,
     /// What the log leaves open and was assumed, one sentence each.
     pub assumed: Vec<String>,
-    /// The reason that the logged parts cannot all be true, if they cannot.
+    /// Why the logged parts cannot all be true, if they cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradiction: Option<String>,
     pub hybrid_kv: bool,

@@ -17,7 +17,7 @@ pub fn link(text: &str) -> String {
     link
 }
 
-/// The reason that a request is refused.
+/// Why a request is refused.
 pub fn refused(text: &str) -> String {
     read(text, Link::new(Scenario::default())).expect_err(text).text
 }

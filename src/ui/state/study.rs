@@ -32,7 +32,7 @@ pub struct OpenStudy {
     /// Whether the document is still for another configuration.
     pub due: bool,
     pub studied: Studied,
-    /// The reason that there is nothing to show; empty otherwise.
+    /// Why there is nothing to show; empty otherwise.
     pub failed: String,
     /// The fold to open and scroll to; empty if none.
     sought: String,

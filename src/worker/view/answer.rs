@@ -50,14 +50,6 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         |id: &str, value: f64, unit: &'static str| reading(id, value, Printed { number: count(value), unit });
     let speed = |value: f64| Printed { number: count(value), unit: "tok/s" };
     let output = bands.and_then(|bands| bands.output_per_s);
-    // As uncertain as the output.
-    let served = |id: &str, value: f64, unit: &'static str| Reading {
-        band: between(output.map(|band| band.times(value / headline.output_per_s)), |value| Printed {
-            number: count(value),
-            unit,
-        }),
-        ..rate(id, value, unit)
-    };
     let goodput = run.and_then(|run| {
         let good = run.steady_goodput()?;
         let share = percent(good / run.metrics.requests_per_s);
@@ -83,7 +75,8 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     let throughput = Reading {
         // Without limits, the speed that users get.
         spread: goodput.or_else(|| Some(format!("{} per user", least.as_ref()?))).unwrap_or_default(),
-        ..served("throughput", headline.output_per_s, "tok/s")
+        band: between(output, speed),
+        ..rate("throughput", headline.output_per_s, "tok/s")
     };
     // No more than arrives is served while requests arrive.
     let arrives = setup.workload.load.is_rate() && run.is_some_and(|run| run.saturation.is_none());
@@ -93,10 +86,10 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         tpot.map(|tpot| with_measured(Metric::Tpot, tpot)),
         Some(with_measured(Metric::E2e, e2e)),
         Some(with_measured(Metric::Output, throughput)),
-        Some(served("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
+        Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(per_user),
-        Some(with_measured(Metric::Total, served("total", headline.total_per_s, "tok/s"))),
-        Some(with_measured(Metric::Requests, served("request-rate", headline.requests_per_s, "/s"))),
+        Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
+        Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
         cost(headline, output, cheapest).or_else(|| setup.price.is_none().then(no_price)),
         headline.power.map(watts),
         headline.power.map(|power| energy(power, setup)),

@@ -82,7 +82,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     }
 }
 
-/// The reason that a TTFT limit is missed which half of the requests meet easily.
+/// Why a TTFT limit is missed which half of the requests meet easily.
 const START: &str = "; all clients start at once";
 
 /// Whether the limits are missed by a run that begins with all clients at once and, later on, meets them.

@@ -249,7 +249,7 @@ impl ParsedReport {
     }
 }
 
-/// The reason that a run of the model `named` may not be a run of `own`: an error if their architectures differ.
+/// Why a run of the model `named` may not be a run of `own`: an error if their architectures differ.
 fn is_of(named: &str, own: &Model) -> Option<Issue> {
     let shapes = |model: &Model| (model.hidden, model.vocab, model.blocks.clone());
     let (short, name) = (excerpt(named), &own.name);
