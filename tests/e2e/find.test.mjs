@@ -178,14 +178,8 @@ pageTest("a search is cancelled, and goes on when asked", { timeout }, async ({ 
 });
 
 for (const [name, fragment, field, says] of [
-  ["limits that nothing meets name the one that binds and what comes nearest", `${small.replace("sp=30", "sp=0.5")}&f=gpu~l40s~engine~vllm`, "slo_tpot", /closest is .*TPOT is .* limit/],
   ["a fleet that is too small says what would do", `${small.replace("r=8", "r=400")}&f=gpu~h100-sxm~engine~vllm~budget_gpus~1`, "budget_gpus", /needs \d+ GPUs, and only 1 is available/],
-  ["a budget below one GPU", `${small}&f=gpu~h100-sxm~budget_dollars~0.1`, "budget_dollars", /less than one GPU/],
   ["a budget that is no number", `${small}&f=budget_gpus~many`, "budget_gpus", /a whole number between/],
-  ["a model that fits nowhere", "v=1&m=deepseek-r1&r=1&sp=50&f=gpu~l4,rtx-4090~engine~vllm", "gpu", /lacks/],
-  ["GPUs owned and others asked for", `${small}&f=gpu~h100-sxm~owned~l4,8`, "owned", /You own only L4, and the request allows only H100 SXM/],
-  ["the most load without a fleet", `${small}&f=gpu~l40s~most~yes`, "most", /needs a bound: give Max GPUs/],
-  ["a day of two hours", `${small}&f=gpu~l40s~day~1,2`, "day", /24 rates/],
   ["drafts of which nobody says how many are accepted", `${small}&f=gpu~l40s~drafted~0,1`, "accepted", /there is no default: give [A-Z]/],
   ["a static batch is not a serving load", "v=1&b=8&f=all", "batch", /not a serving load/],
 ]) {

@@ -97,8 +97,6 @@ pageTest("a report of another load is read, and the difference said", {}, async 
 
 for (const [text, wrong] of [
   ["nothing of the kind", /No measurement found.*Mean TTFT \(ms\)/],
-  ["Mean TTFT (h): 3", /unknown unit/],
-  ["Mean TPOT (ms): -1", /a measured time must be .* not -1/],
   ['{"mean_ttft_ms": 1', /Not JSON/],
 ]) {
   pageTest(`a text is refused by name: ${wrong}`, {}, async ({ page, open }) => {
@@ -132,7 +130,7 @@ pageTest("page and native agree on what was measured", {}, async ({ page, open }
   }
 });
 
-for (const [name, viewport, theme] of [["desktop", desktop, "light"], ["desktop", desktop, "dark"], ["phone", phone, "light"], ["phone", phone, "dark"]]) {
+for (const [name, viewport, theme] of [["desktop", desktop, "light"], ["phone", phone, "dark"]]) {
   pageTest(`a measurement at a ${name}'s size, ${theme}`, { viewport, theme }, async ({ page, open }) => {
     await open(`v=1&me=${me}`);
     await settled(page);

@@ -34,6 +34,24 @@ export async function curved(page) {
   await page.locator("[data-testid=curve][data-drawn]").waitFor();
 }
 
+/** Waits until the loads around the answer are "running", "done" or "stopped". */
+export const simulation = (page, progress) =>
+  page.locator(`[data-testid=simulation-status][data-progress=${progress}]`).waitFor({ state: "attached" });
+
+/** The rows of a table, cell by cell. */
+export const cells = (page, id) =>
+  page
+    .getByTestId(id)
+    .locator("tr")
+    .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+
+/** The table of other loads, which is not built before it is opened. */
+export async function others(page) {
+  await page.getByTestId("other-loads").locator("summary").click();
+  await page.getByTestId("points").waitFor();
+  return cells(page, "points");
+}
+
 /** Opens the roofline, and waits until it is drawn. */
 export async function charted(page) {
   await show(page, "roofline");

@@ -3,24 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
 import { desktop, pageTest, path, phone } from "./harness.mjs";
-import { choose, fragmentHolds, issue, settled, unfold } from "./page.mjs";
-
-const status = (page, progress) =>
-  page.locator(`[data-testid=simulation-status][data-progress=${progress}]`).waitFor({ state: "attached" });
-
-/** The rows of a table, cell by cell. */
-const cells = (page, id) =>
-  page
-    .getByTestId(id)
-    .locator("tr")
-    .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
-
-/** The table of other loads, which is not built before it is opened. */
-async function others(page) {
-  await page.getByTestId("other-loads").locator("summary").click();
-  await page.getByTestId("points").waitFor();
-  return cells(page, "points");
-}
+import { cells, choose, fragmentHolds, issue, others, settled, simulation, unfold } from "./page.mjs";
 
 function native(link) {
   const binary = `${process.env.ROOFLIGHT_BIN ?? path("target/debug")}/predict`;
@@ -40,7 +23,7 @@ const link = "v=1&osl=64&isl=300&c=8&st=200&sp=20";
 pageTest("latencies by their spread, other loads and the largest within the limits, as natively", {}, async ({ page, open }) => {
   await open(link);
   await settled(page);
-  await status(page, "done");
+  await simulation(page, "done");
   const { report: { run, headline }, sweep } = native(link);
   assert.ok(Math.abs(headline.ttft / run.metrics.ttft.mean - 1) < 1e-9, "one number");
   assert.match(await page.locator("[data-spread=ttft]").textContent(), /^P50 .*, P90 .*, P99 /);
@@ -80,7 +63,7 @@ pageTest("measured runs are drawn on the answer's own curve, fetched after it", 
   const measured = "v=1&m=minimax-m2.5&g=b200&tp=4&w=fp8_block&kv=fp8&isl=922&osl=922&rr=0.111&c=16";
   await open(measured);
   await settled(page);
-  await status(page, "done");
+  await simulation(page, "done");
   assert.deepEqual(early, []);
   assert.ok(came.length > 0, "the models came");
   await page.locator("[data-testid=curve] ~ .chart-tools [data-key=measured]").waitFor();
@@ -92,7 +75,7 @@ pageTest("measured runs are drawn on the answer's own curve, fetched after it", 
   await page.locator(".gauge", { has: page.getByTestId("throughput") }).filter({ hasText: "in all" }).waitFor();
   await settled(page);
   assert.match(await page.locator(".gauge", { has: page.getByTestId("running") }).textContent(), /per replica/);
-  await status(page, "done");
+  await simulation(page, "done");
   assert.equal(await page.locator("[data-key=measured]").count(), 0);
 });
 
@@ -106,7 +89,7 @@ pageTest("a rate in place of clients, like the load shown, and its limits in the
   await page.getByTestId("slo_tpot").fill("12.5");
   await fragmentHolds(page, { r: "2.5", st: "250", sp: "12.5", c: undefined });
   await settled(page);
-  await status(page, "done");
+  await simulation(page, "done");
   assert.match(await page.getByTestId("simulation-what").textContent(), /1000 requests, 2\.50? per second/);
   assert.match(await page.getByTestId("simulation-facts").textContent(), /goodput/);
   await page.getByTestId("rate").fill("0");
@@ -121,42 +104,14 @@ pageTest("arrivals beyond capacity are named, with what can be served", {}, asyn
   const served = Number((await issue(page, "rate")).match(/arrive, ([\d.]+) can be served/)[1]);
   assert.ok(Math.abs(served / served_per_s - 1) < 6e-3, `${served} of ${served_per_s}`);
   assert.equal(await page.getByTestId("fit").getAttribute("data-fits"), "true", "memory is not what it lacks");
-  await status(page, "done");
-});
-
-/** Its run and the other loads take seconds: looked at twice a second, they are not missed. */
-const long = "v=1&c=2000&isl=2000&osl=4000";
-
-pageTest("it stops when asked, and begins anew with the next change", {}, async ({ page, open }) => {
-  await open(long);
-  await settled(page);
-  await status(page, "running");
-  await page.getByTestId("other-loads").waitFor();
-  await page.getByTestId("simulation-stop").click();
-  await status(page, "stopped");
-  const { length } = await others(page);
-  await page.waitForTimeout(500);
-  assert.equal((await cells(page, "points")).length, length, "nothing comes after the stop");
-  await page.getByTestId("concurrency").fill("3");
-  await settled(page);
-  await status(page, "done");
-});
-
-pageTest("a change during a long simulation is answered at once", {}, async ({ page, open }) => {
-  await open(long);
-  await settled(page);
-  await status(page, "running");
-  const before = await page.getByTestId("ttft").getAttribute("data-value");
-  await page.getByTestId("isl").fill("1000");
-  await page.waitForFunction((ttft) => document.querySelector("[data-testid=ttft]").dataset.value !== ttft, before);
-  await settled(page);
+  await simulation(page, "done");
 });
 
 for (const [name, viewport] of Object.entries({ desktop, phone })) {
   pageTest(`its charts have words and tables, and fit a ${name}`, { viewport }, async ({ page, open }) => {
     await open(link);
     await settled(page);
-    await status(page, "done");
+    await simulation(page, "done");
     assert.match(await page.getByTestId("curve-summary").textContent(), /From 1 client to 64 clients: mean TTFT/);
     assert.match(await page.getByTestId("timeline-summary").textContent(), /KV cache [\d.]+\s*%\s*full/);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
@@ -177,7 +132,7 @@ pageTest("a trace is replayed, at its own pace and at another, until a reload", 
   assert.match(await page.getByTestId("traced").textContent(), /Trace of 90 requests: prompts of 300 tokens on average, up to 400/);
   const what = page.getByTestId("simulation-what");
   await what.filter({ hasText: "90 requests of the trace at 2.00 per second" }).or(what.filter({ hasText: "at 2 per second" })).waitFor();
-  await status(page, "done");
+  await simulation(page, "done");
   await page.getByTestId("rate").fill("8");
   await what.filter({ hasText: "90 requests of the trace at 8" }).waitFor();
   // The trace is gone with a reload, which is said beside the load until it is chosen again or dismissed.
@@ -215,7 +170,6 @@ pageTest("a trace is removed, and comes and goes with the configurations of a vi
 
 for (const [text, said] of [
   ["time,prompt\n1,2", /no output/],
-  ["arrival,prompt,output\n0,10,5\n-1,10,5", /Line 3: -1 is not a time/],
   ["arrival,prompt,output\n0,10,5\n1,200000,5", /Request 1 .*leave it out, or shorten it/],
 ]) {
   pageTest(`a trace is refused by name: ${said}`, {}, async ({ page, open }) => {
@@ -267,7 +221,7 @@ pageTest("bursts are asked for with a rate, and simulated", {}, async ({ page, o
 pageTest("the commands that would measure this configuration are at hand", {}, async ({ page, open }) => {
   await open(`${link}&tp=2`);
   await settled(page);
-  await status(page, "done");
+  await simulation(page, "done");
   await page.getByTestId("measure").locator("summary").click();
   assert.match(await page.getByTestId("launch").textContent(), /vllm serve meta-llama\/\S+.*--tensor-parallel-size 2/s);
   const { commands } = native(`${link}&tp=2`);

@@ -25,7 +25,7 @@ pageTest("a platform engineer says load and limits, and has a plan that meets th
   await settled(page);
   await act(choose(page, "mode-find"));
   const say = page.getByTestId("say");
-  await act(say.fill("Llama-3.3-70B, 20 req/s, TTFT 1 s, TPOT 30 ms").then(() => say.press("Enter")));
+  await act(say.fill("Llama-3.3-70B on H200, 20 req/s, TTFT 1 s, TPOT 30 ms").then(() => say.press("Enter")));
   await page.locator("[data-testid=plans-status][data-progress=done]").waitFor({ timeout: 200_000 });
   const best = page.locator("[data-testid=plans-table] tbody tr").first().locator("th a");
   await act(best.click());
