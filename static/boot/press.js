@@ -65,13 +65,15 @@ const pinch = (event) => {
 addEventListener("touchstart", ({ target }) => target.matches("canvas") && target.addEventListener("touchmove", pinch, { passive: false }));
 for (const type of ["touchend", "touchcancel"]) addEventListener(type, () => (apart = 0));
 
-/** Shows the introduction on a page opened without a link, until the first change. */
+/** Shows the introduction on a page opened without a link, until it is dismissed: if it left by itself, the inputs would move. */
 export function introduce() {
   const intro = document.querySelector("#intro");
   if (document.documentElement.dataset.view !== undefined || location.search || location.hash.length > 1) return intro.remove();
   const side = document.querySelector(".side");
   side.prepend(intro);
   intro.hidden = false;
-  for (const type of ["input", "popstate"]) addEventListener(type, () => intro.remove());
-  side.querySelector(".presets").addEventListener("click", () => intro.remove());
+  intro.querySelector("button").addEventListener("click", () => {
+    intro.remove();
+    side.querySelector("input").focus();
+  });
 }
