@@ -1,5 +1,10 @@
 //! How a replica is laid out over GPUs.
 
+/// Degrees of TP within a node of eight.
+pub const TP_IN_NODE: [u32; 4] = [1, 2, 4, 8];
+/// Degrees to try: up to two nodes of eight.
+pub const DEGREES: [u32; 5] = [1, 2, 4, 8, 16];
+
 /// Degrees of parallelism of one replica. Links can hold any degree, so products saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Parallelism {
@@ -16,6 +21,16 @@ pub struct Parallelism {
 impl Parallelism {
     /// One GPU.
     pub const NONE: Self = Self { tp: 1, pp: 1, dp: 1, ep: 1 };
+
+    /// The layout with this TP. Experts that are spread over the whole stage stay so, as some engines require; others stay
+    /// on as many GPUs as the stage has at most.
+    #[must_use]
+    pub fn with_tp(self, tp: u32) -> Self {
+        let wider = Self { tp, ..self };
+        let stage = wider.gpus_per_stage();
+        let is_spread = self.ep > 1 && self.ep == self.gpus_per_stage();
+        Self { ep: if is_spread { stage } else { self.ep.min(stage) }, ..wider }
+    }
 
     /// GPUs of one replica.
     pub fn gpus(self) -> u32 {

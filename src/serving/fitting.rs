@@ -13,7 +13,11 @@ pub(super) fn smallest_change(setup: &Setup, demand: &Demand) -> Result<String, 
     Ok(fitting(setup, demand)?.map_or(NONE.into(), |fits| {
         let over = |nodes: u32| if nodes > 1 { format!(", over {nodes} nodes") } else { String::new() };
         match fits.parallel {
-            parallel if parallel.tp != now.tp => format!("TP {} fits{}.", parallel.tp, over(fits.nodes())),
+            parallel if parallel.tp != now.tp => {
+                let experts =
+                    if parallel.ep == now.ep { String::new() } else { format!(" with EP {}", parallel.ep) };
+                format!("TP {}{experts} fits{}.", parallel.tp, over(fits.nodes()))
+            }
             parallel if parallel.pp != now.pp => format!("PP {} fits{}.", parallel.pp, over(fits.nodes())),
             _ if fits.weights != setup.weights => format!("{} weights fit.", fits.weights.name()),
             _ => {
@@ -54,7 +58,7 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         let found = joined && divides(&trial) && fits(&trial)?;
         Ok(found.then_some(trial))
     };
-    let wider = |tp: u32| Parallelism { tp, ..now };
+    let wider = |tp: u32| now.with_tp(tp);
     let domain = setup.gpu.link.domain;
     for parallel in [2, 4, 8].into_iter().filter(|&tp| tp > now.tp).map(wider) {
         if parallel.gpus() <= domain
@@ -107,7 +111,7 @@ mod tests {
             ("m=glm-4.6&g=h100-sxm&tp=4&w=fp8_block", "PP 2 fits."),
             ("m=qwen3-235b-a22b&g=l40s&tp=4&w=fp8_block", "PP 2 fits."),
             ("m=deepseek-r1&g=h200-sxm&dp=2&ep=2&e=trtllm", "PP 3 fits."),
-            ("m=deepseek-r1&g=h200-sxm&dp=2&ep=2", "PP 3 fits."),
+            ("m=deepseek-r1&g=h200-sxm&dp=2&ep=2", "TP 4 with EP 8 fits."),
             ("m=qwen3-32b&mem=0.7", "A memory share of 0.92, the engine's default, fits."),
         ] {
             let (link, _) = link::decode(text);

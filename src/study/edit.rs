@@ -1,7 +1,7 @@
 //! Single changes of a configuration; each also resets settings that no longer apply.
 
 use super::Case;
-use crate::config::{Gpu, Parallelism, Scenario, catalog};
+use crate::config::{Gpu, Scenario, catalog};
 
 /// `base` on each of these GPUs, by its name.
 pub fn on_gpus<'a>(base: &Scenario, gpus: impl Iterator<Item = &'a Gpu>) -> Vec<Case> {
@@ -20,15 +20,14 @@ pub fn layout(base: &Scenario, tp: u32) -> String {
         1 => format!("TP {tp}"),
         dp => format!(
             "TP {tp}, DP {dp}, {} GPUs",
-            Scenario { parallel: Parallelism { tp, ..base.parallel }, ..base.clone() }.gpus()
+            Scenario { parallel: base.parallel.with_tp(tp), ..base.clone() }.gpus()
         ),
     }
 }
 
-/// Sets TP, and limits EP to the GPUs available.
+/// Sets TP, and EP with it.
 pub fn tp(scenario: &mut Scenario, tp: u32) {
-    scenario.parallel.tp = tp;
-    scenario.parallel.ep = scenario.parallel.ep.min(scenario.parallel.gpus_per_stage());
+    scenario.parallel = scenario.parallel.with_tp(tp);
 }
 
 /// Gives every prompt this length, which replaces a histogram.

@@ -1,5 +1,6 @@
 //! Output per GPU against output per user, over TP degrees and clients.
 
+use crate::config::TP_IN_NODE;
 use std::collections::BTreeSet;
 
 use super::metric::{COST, HeadlineMetric, PER_GPU, PER_USER, TPOT, TTFT, head};
@@ -10,7 +11,6 @@ use crate::config::link::Link;
 use crate::config::{Load, Scenario};
 use crate::units::{Order, chance, count, counted};
 
-const DEGREES: [u32; 4] = [1, 2, 4, 8];
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
 /// Tones of one degree after another, beside the frontier's.
@@ -26,7 +26,7 @@ struct FrontierPoint<'a> {
 
 /// The degrees, and that of the configuration.
 fn degrees(base: &Scenario) -> BTreeSet<u32> {
-    DEGREES.into_iter().chain([base.parallel.tp]).collect()
+    TP_IN_NODE.into_iter().chain([base.parallel.tp]).collect()
 }
 
 /// One replica at every degree, with every number of clients.
@@ -34,9 +34,7 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let base = &Scenario { replicas: 1, ..link.scenario.clone() };
     let case = |(tp, clients): (u32, u32)| {
         Case::edited(edit::layout(base, tp), base, |scenario| {
-            scenario.parallel.tp = tp;
-            // Experts stay EP-sharded or TP-sharded.
-            scenario.parallel.ep = if base.parallel.ep > 1 { scenario.parallel.gpus_per_stage() } else { 1 };
+            edit::tp(scenario, tp);
             scenario.workload.load = swept_load(base, clients);
         })
     };
@@ -77,7 +75,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(chart(study, &points, &best));
     let of = unit(&study.link.scenario);
     let mut head = head(&["Parallelism", if of == "client" { "Clients" } else { "Sessions" }], &COLUMNS);
-    head.push("Chance to lead");
+    head.push("Chance of being best");
     // While points are missing, the closest rivals may be missing too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
@@ -209,6 +207,6 @@ mod tests {
         assert_eq!(swept(&plain), "One replica at TP 1, 2, 4 and 8: 1 to 256 clients.");
         let swept: BTreeSet<u32> =
             cases(&Link::new(base), "").iter().map(|case| case.scenario.parallel.tp).collect();
-        assert!(swept.contains(&16) && swept.len() == DEGREES.len() + 1);
+        assert!(swept.contains(&16) && swept.len() == TP_IN_NODE.len() + 1);
     }
 }

@@ -91,3 +91,11 @@ fn clients_who_miss_a_limit_only_because_they_start_together_start_apart() {
     assert!(matches!(scenario.workload.start, Start::Ramp(_)), "{}", apply.link);
     assert_eq!(scenario.replicas, 1);
 }
+
+#[test]
+fn experts_over_the_whole_stage_stay_so_with_another_tp() {
+    // vLLM spreads experts over all GPUs of a stage or over none.
+    let document = study(Topic::Change, "", "v=1&m=qwen3-235b-a22b&g=h200-sxm&tp=4&ep=4&w=fp8_block&c=32");
+    let links: Vec<&str> = spans(&document).into_iter().map(|span| &*span.link).collect();
+    assert!(links.iter().any(|link| link.contains("tp=8&ep=8")), "{links:?}");
+}
