@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rooflight::config::catalog::{Recorded, catalog};
-use rooflight::study::accuracy::{self, Accuracy, ErrorGroup};
+use rooflight::study::accuracy::{self, Accuracy, ErrorGroup, Grouping};
 use serde::Deserialize;
 
 fn file(name: &str) -> PathBuf {
@@ -23,8 +23,10 @@ fn evidence() -> Accuracy {
     Accuracy::parse(&read("models/evidence.json")).expect("evidence")
 }
 
-fn group<'a>(all: &'a [ErrorGroup], of: &str, name: &str) -> &'a ErrorGroup {
-    all.iter().find(|group| group.of == of && group.name == name).unwrap_or_else(|| panic!("no {of} {name}"))
+fn group<'a>(all: &'a [ErrorGroup], of: Grouping, name: &str) -> &'a ErrorGroup {
+    all.iter()
+        .find(|group| group.of == of && group.name == name)
+        .unwrap_or_else(|| panic!("no {of:?} {name}"))
 }
 
 fn table(rows: Vec<Vec<String>>) -> String {
@@ -39,28 +41,28 @@ fn texts<const N: usize>(cells: [&str; N]) -> Vec<String> {
 }
 
 /// The groups of a table: a name, and the `of` and `name` of the group.
-type Named = [(&'static str, (&'static str, &'static str))];
+type Named = [(&'static str, (Grouping, &'static str))];
 
 const BATCHES: &Named = &[
-    ("**Rooflight**", ("all", "")),
-    ("plain roofline", ("roofline", "")),
-    ("Rooflight on the peers' cases", ("ours", "pipeweave")),
-    ("PipeWeave", ("peer", "pipeweave")),
-    ("NeuSight", ("peer", "neusight")),
-    ("Habitat", ("peer", "habitat")),
+    ("**Rooflight**", (Grouping::All, "")),
+    ("plain roofline", (Grouping::Roofline, "")),
+    ("Rooflight on the peers' cases", (Grouping::Ours, "pipeweave")),
+    ("PipeWeave", (Grouping::Peer, "pipeweave")),
+    ("NeuSight", (Grouping::Peer, "neusight")),
+    ("Habitat", (Grouping::Peer, "habitat")),
 ];
 
 const LOOPS: &Named = &[
-    ("**Rooflight**", ("all", "")),
-    ("the physics alone, without calibration", ("physics", "")),
-    ("without runs of the same engine version", ("without version", "")),
-    ("without runs of the same model", ("without model", "")),
-    ("without runs on the same GPU", ("without gpu", "")),
-    ("server configuration fully known", ("known launch", "")),
-    ("at most 4 clients", ("few clients", "")),
-    ("plain roofline, same simulation", ("roofline", "")),
-    ("Rooflight on aiconfigurator's cases", ("ours", "aiconfigurator-0.12.0")),
-    ("aiconfigurator 0.12.0", ("peer", "aiconfigurator-0.12.0")),
+    ("**Rooflight**", (Grouping::All, "")),
+    ("the physics alone, without calibration", (Grouping::Physics, "")),
+    ("without runs of the same engine version", (Grouping::WithoutVersion, "")),
+    ("without runs of the same model", (Grouping::WithoutModel, "")),
+    ("without runs on the same GPU", (Grouping::WithoutGpu, "")),
+    ("server configuration fully known", (Grouping::KnownLaunch, "")),
+    ("at most 4 clients", (Grouping::FewClients, "")),
+    ("plain roofline, same simulation", (Grouping::Roofline, "")),
+    ("Rooflight on aiconfigurator's cases", (Grouping::Ours, "aiconfigurator-0.12.0")),
+    ("aiconfigurator 0.12.0", (Grouping::Peer, "aiconfigurator-0.12.0")),
 ];
 
 const KERNELS: [(&str, &str); 10] = [
@@ -88,7 +90,7 @@ fn shown(error: &Option<accuracy::Error>, figure: impl Fn(&accuracy::Error) -> S
 fn batches(evidence: &Accuracy) -> String {
     let mut rows = vec![texts(["offline batches, mean error", "cases", "prefill", "decode step", "total"])];
     for (name, (of, which)) in BATCHES {
-        let group = group(&evidence.batches, of, which);
+        let group = group(&evidence.batches, *of, which);
         let errors = group.errors.iter().map(|error| shown(error, |error| format!("{:.1} %", error.mean)));
         rows.push([name.to_string(), group.cases.to_string()].into_iter().chain(errors).collect());
     }
@@ -98,7 +100,7 @@ fn batches(evidence: &Accuracy) -> String {
 fn loops(evidence: &Accuracy) -> String {
     let mut rows = vec![texts(["closed loops", "runs", "TTFT mean / median", "TPOT mean / median"])];
     for (name, (of, which)) in LOOPS {
-        let group = group(&evidence.loops, of, which);
+        let group = group(&evidence.loops, *of, which);
         let errors = group.errors.iter().map(|error| shown(error, both));
         rows.push([name.to_string(), group.cases.to_string()].into_iter().chain(errors).collect());
     }
@@ -197,7 +199,9 @@ fn release(evidence: &Accuracy) -> String {
 fn skipped(evidence: &Accuracy) -> String {
     let runs: u32 = evidence.skipped.iter().map(|skipped| skipped.cases).sum();
     let mut text = format!("{runs} closed-loop and trace runs are not predicted:\n\n");
-    evidence.reasons().for_each(|(reason, cases)| text += &format!("* {cases}: {reason}\n"));
+    for accuracy::Skipped { cases, reason } in &evidence.skipped {
+        text += &format!("* {cases}: {reason}\n");
+    }
     text
 }
 
@@ -224,7 +228,8 @@ fn tables_are_those_of_the_evidence() {
             text.replace_range(from..to, &fresh);
             fs::write(file(name), &text).expect("a document");
         }
-        assert_eq!(&text[from..from + fresh.len().min(text.len() - from)], fresh, "{name}, {mark}: stale");
+        let to = from + text[from..].find("<!-- end -->").expect("an end");
+        assert_eq!(&text[from..to], fresh, "{name}, {mark}: stale");
     }
 }
 
@@ -232,14 +237,14 @@ fn tables_are_those_of_the_evidence() {
 fn the_headline_is_that_of_the_tables() {
     let text = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let evidence = evidence();
-    let medians = |of: &str, name: &str| {
+    let medians = |of: Grouping, name: &str| {
         let errors = &group(&evidence.loops, of, name).errors;
         [errors[0], errors[1]].map(|error| format!("{:.1} %", error.expect("measured").median))
     };
-    let [ttft, tpot] = medians("all", "");
-    let [physics_ttft, physics_tpot] = medians("physics", "");
-    let [peer_ttft, peer_tpot] = medians("peer", "aiconfigurator-0.12.0");
-    let batches = &group(&evidence.batches, "all", "").errors;
+    let [ttft, tpot] = medians(Grouping::All, "");
+    let [physics_ttft, physics_tpot] = medians(Grouping::Physics, "");
+    let [peer_ttft, peer_tpot] = medians(Grouping::Peer, "aiconfigurator-0.12.0");
+    let batches = &group(&evidence.batches, Grouping::All, "").errors;
     for said in [
         format!("median error {ttft} for TTFT and {tpot} for TPOT"),
         format!("({physics_ttft} and {physics_tpot} by the physics alone)"),

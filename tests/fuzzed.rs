@@ -7,20 +7,15 @@ mod targets;
 use std::panic::catch_unwind;
 use std::path::Path;
 
-/// SplitMix64.
-struct Random(u64);
+use rooflight::units::random::SplitMix64;
+
+/// Random numbers for choosing among lists.
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     /// Below `end`, which is not zero.
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+        (self.0.next_u64() % end as u64) as usize
     }
 
     fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
@@ -72,7 +67,7 @@ fn mutated(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let (from, to) = (from.min(to), from.max(to));
     let (before, inside, after) = (&text[..from], &text[from..to], &text[to..]);
     match random.below(7) {
-        0 => [before, &[random.next() as u8], &text[text.len().min(from + 1)..]].concat(),
+        0 => [before, &[random.0.next_u64() as u8], &text[text.len().min(from + 1)..]].concat(),
         1 => [before, after].concat(),
         2 if inside.len() < 400 => [before, inside, inside, after].concat(),
         3 => [before, random.pick(&PIECES).as_bytes(), after].concat(),
@@ -93,7 +88,7 @@ fn fuzz(target: fn(&str), corpus: &[String], runs: usize) {
         assert!(catch_unwind(|| target(text)).is_ok(), "the text was {text:?}");
     };
     corpus.iter().for_each(|text| run(text));
-    let mut random = Random(1);
+    let mut random = Random(SplitMix64::new(1));
     for _ in 0..runs {
         let mut text = random.pick(corpus).clone().into_bytes();
         for _ in 0..1 + random.below(4) {

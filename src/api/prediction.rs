@@ -14,7 +14,6 @@ use crate::config::objects::from_json;
 use crate::config::{Field, Issue, ModelChoice, Scenario, Setup, catalog, check};
 use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::serving::deviation::{Deviation, deviations};
-use crate::serving::report::Basis;
 use crate::serving::run::{Bands, Commands, OwnRuns, Point, Run, Runner, Sweep, Trace};
 use crate::serving::table::Tables;
 use crate::serving::{Report, answer, plan_among};
@@ -192,8 +191,8 @@ impl ParsedScenario {
             let measured = deviations(&link.comparable(), report);
             prediction.measured = measured.into_iter().map(|(_, deviation)| deviation).collect();
         }
-        let basis = prediction.report.as_ref().map(|report| &report.basis);
-        if let (Some(link), Some(Basis::Learned { release })) = (self.link, basis) {
+        let release = prediction.report.as_ref().and_then(|report| report.basis.release());
+        if let (Some(link), Some(release)) = (self.link, release) {
             prediction.issues.extend(link.then_and_now(release));
         }
         prediction

@@ -44,9 +44,9 @@ impl Dtype {
             Self::Nvfp4 => "NVFP4",
             Self::Mxfp4 => "MXFP4",
             Self::Mxfp4Mxfp8 => "MXFP4, MXFP8 activations",
-            Self::Int8 => "weight-only INT8",
-            Self::Int4 => "weight-only INT4",
-            Self::W8a8 => "INT8",
+            Self::Int8 => "INT8 (W8A16)",
+            Self::Int4 => "INT4 (W4A16)",
+            Self::W8a8 => "INT8 (W8A8)",
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};
 pub use measured::{Measured, Metric, comparable};
 pub use model::Model;
-pub use parallelism::Parallelism;
+pub use parallelism::{DEGREES, Parallelism, TP_IN_NODE};
 pub use requests::{cached_tokens, mean_of};
 pub use scenario::{ModelChoice, Overrides, Prefill, Scenario};
 pub use scheduler::{Batching, MemoryShareOf, Scheduler, Usage};

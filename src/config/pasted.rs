@@ -4,6 +4,7 @@ use super::measured::paste;
 use super::model::import::import_files;
 use super::names::settle;
 use super::{Field, Issue, ModelChoice, Scenario, command};
+use crate::config::names::last_part;
 
 /// Reads a `config.json`, optionally followed by `hf_quant_config.json`, a published name, or a launch command; of a
 /// benchmark's command alone, the load.
@@ -81,8 +82,7 @@ pub(super) const BENCHMARKS: [&[&str]; 19] = [
 
 /// What kind of text measures a server rather than describing a model: a benchmark's command or its output.
 fn measures(text: &str, form: &Scenario) -> Option<&'static str> {
-    let words: Vec<&str> =
-        text.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+    let words: Vec<&str> = text.split_whitespace().map(last_part).collect();
     let begins = |command: &[&str]| words.windows(command.len()).any(|part| part == command);
     let (runs, _) = paste::runs(text, form);
     match runs.is_empty() {

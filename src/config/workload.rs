@@ -276,7 +276,7 @@ impl Workload {
     }
 }
 
-/// Speculative decoding; `None` if nothing is drafted.
+/// Speculative decoding; `drafted` is 0 without.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Drafts {
     /// Tokens drafted per step and sequence.

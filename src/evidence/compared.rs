@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::coverage::{Calibrated, CalibratedReport, PREDICTED, left_out};
+use super::coverage::{Calibrated, CalibratedReport, left_out};
 use super::errors::{self, Errors};
+use super::served::calibrated::LeaveOut;
 use crate::serving::sim::Metrics;
 
 /// Measured figures of a run: means in milliseconds, and output tokens per second.
@@ -125,7 +126,7 @@ pub struct ComparedCase {
     pub physics: Option<Times>,
     /// Calibrated predictions, by which runs were left out; the first is the prediction.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub calibrated: BTreeMap<&'static str, Calibrated>,
+    pub calibrated: BTreeMap<LeaveOut, Calibrated>,
     pub roofline: Times,
     pub measured: Times,
     /// Whether the launch of a closed loop is recorded, with nothing inferred.
@@ -195,7 +196,7 @@ pub struct ErrorReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrated: Option<CalibratedReport>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub left_out: BTreeMap<&'static str, CalibratedReport>,
+    pub left_out: BTreeMap<LeaveOut, CalibratedReport>,
     pub by_engine: BTreeMap<String, ErrorsByMetric>,
     pub by_gpu: BTreeMap<String, ErrorsByMetric>,
     pub by_model: BTreeMap<String, ErrorsByMetric>,
@@ -224,7 +225,7 @@ impl ErrorReport {
                 metrics,
                 all().filter_map(|case| Some((case.physics.as_ref()?, &case.measured))),
             ),
-            calibrated: CalibratedReport::of(metrics, &compared, PREDICTED),
+            calibrated: CalibratedReport::of(metrics, &compared, LeaveOut::Configuration),
             left_out: left_out(metrics, &compared),
             by_engine: grouped(metrics, all(), |case| case.engine.clone()),
             by_gpu: grouped(metrics, all(), |case| case.gpu.clone()),

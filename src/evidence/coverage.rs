@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::compared::{ComparedCase, ErrorMetric, ErrorsByMetric, Times, of_pairs};
 use super::errors::grouped;
+use super::served::calibrated::LeaveOut;
 use crate::calibration::{OF_80_PERCENT, RankInput};
 
 /// A prediction with bands.
@@ -20,9 +21,6 @@ pub struct Calibrated {
     #[serde(skip)]
     pub rank_input: RankInput,
 }
-
-/// The key of the prediction: with the runs of the same configuration left out.
-pub const PREDICTED: &str = "configuration";
 
 /// Errors of calibrated predictions, and their band coverage.
 #[derive(Debug, Clone, Serialize)]
@@ -51,9 +49,9 @@ const HALF_95: f64 = 2.5706 / OF_80_PERCENT;
 
 impl CalibratedReport {
     /// `None` if not calibrated.
-    pub(super) fn of(metrics: &[ErrorMetric], cases: &[ComparedCase], left: &str) -> Option<Self> {
+    pub(super) fn of(metrics: &[ErrorMetric], cases: &[ComparedCase], left: LeaveOut) -> Option<Self> {
         let with: Vec<(&ComparedCase, &Calibrated)> =
-            cases.iter().filter_map(|case| Some((case, case.calibrated.get(left)?))).collect();
+            cases.iter().filter_map(|case| Some((case, case.calibrated.get(&left)?))).collect();
         if with.is_empty() {
             return None;
         }
@@ -99,11 +97,7 @@ fn covered(cases: &[BTreeMap<ErrorMetric, f64>], within: f64) -> BTreeMap<ErrorM
 pub(super) fn left_out(
     metrics: &[ErrorMetric],
     cases: &[ComparedCase],
-) -> BTreeMap<&'static str, CalibratedReport> {
-    let mut names: Vec<&'static str> =
-        cases.iter().flat_map(|case| case.calibrated.keys().copied()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let others = names.into_iter().filter(|name| *name != PREDICTED);
-    others.filter_map(|name| Some((name, CalibratedReport::of(metrics, cases, name)?))).collect()
+) -> BTreeMap<LeaveOut, CalibratedReport> {
+    let more = LeaveOut::ALL.into_iter().filter(|left| *left != LeaveOut::Configuration);
+    more.filter_map(|left| Some((left, CalibratedReport::of(metrics, cases, left)?))).collect()
 }

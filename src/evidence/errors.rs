@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::units::quantile;
+
 /// Errors of one metric over some cases, in % of the measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Errors {
@@ -41,13 +43,6 @@ pub fn grouped<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K
     let mut groups: BTreeMap<K, Vec<V>> = BTreeMap::new();
     pairs.into_iter().for_each(|(key, value)| groups.entry(key).or_default().push(value));
     groups
-}
-
-/// Linear interpolation between the order statistics of `sorted`.
-pub fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let at = share * (sorted.len() - 1) as f64;
-    let (low, high) = (at.floor() as usize, at.ceil() as usize);
-    sorted[low] + (sorted[high] - sorted[low]) * (at - at.floor())
 }
 
 #[cfg(test)]

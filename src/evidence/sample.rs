@@ -6,7 +6,7 @@ use std::path::Path;
 use super::measured_calls::{FeatureRow, MeasuredCall, REFERENCE_SOURCE, SUSPECT, visit};
 use super::tables::TableError;
 use crate::kernels::Family;
-use crate::kernels::random::SplitMix64;
+use crate::units::random::SplitMix64;
 
 /// A secondary source's share, when sampling, of the rows that a GPU of the reference source gets.
 const SECOND_SOURCE_SHARE: f64 = 0.25;

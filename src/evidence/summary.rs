@@ -9,7 +9,8 @@ use super::served::ranks::Ranks;
 use super::served::report::LoopReport;
 use crate::efficiency::Manifest;
 use crate::study::accuracy::{
-    Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability, Skipped, Weights,
+    Accuracy, CaseKind, CasePoint, Error, ErrorGroup, Grouping, Kernels, Ranked, Reliability, Skipped,
+    Weights,
 };
 use crate::units::significant;
 
@@ -35,9 +36,11 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
     let left = [&loops.all, batches, traces].into_iter().flat_map(|report| &report.skipped);
     let coverage = loops.all.calibrated.as_ref().map(|report| &report.coverage80);
     let covered = |metric: &ErrorMetric| Some(significant(coverage?.get(metric)?.covered, DIGITS));
-    let points = [("loop", &loops.all), ("batch", batches), ("trace", traces)].into_iter().flat_map(
-        |(kind, report)| report.compared.iter().map(move |case| point(kind, order(kind, report), case)),
-    );
+    let points = [(CaseKind::Loop, &loops.all), (CaseKind::Batch, batches), (CaseKind::Trace, traces)]
+        .into_iter()
+        .flat_map(|(kind, report)| {
+            report.compared.iter().map(move |case| point(kind, order(kind, report), case))
+        });
     Accuracy {
         release: manifest.release.clone(),
         models: manifest.families.iter().map(weights).collect(),
@@ -46,9 +49,9 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
             batches,
             batches.metrics_of,
             &[],
-            &[("gpu", &batches.by_gpu), ("model", &batches.by_model)],
+            &[(Grouping::Gpu, &batches.by_gpu), (Grouping::Model, &batches.by_model)],
         ),
-        traces: vec![group("all", "", &traces.metrics, traces.metrics_of)],
+        traces: vec![group(Grouping::All, "", &traces.metrics, traces.metrics_of)],
         outside: outside.iter().flat_map(|(title, report)| of_kind(title, report)).collect(),
         kernels: kernels.iter().map(family).collect(),
         covered: LOOP.iter().filter_map(covered).collect(),
@@ -60,15 +63,16 @@ pub fn summary(reports: &Reports<'_>, manifest: &Manifest) -> Accuracy {
 }
 
 /// The metrics that the report keeps for a kind of run: throughput was not measured in recorded closed loops.
-fn order(kind: &str, report: &ErrorReport) -> &'static [ErrorMetric] {
-    if kind == "loop" { &LOOP } else { report.metrics_of }
+fn order(kind: CaseKind, report: &ErrorReport) -> &'static [ErrorMetric] {
+    if kind == CaseKind::Loop { &LOOP } else { report.metrics_of }
 }
 
 const LOOP: [ErrorMetric; 2] = [ErrorMetric::Ttft, ErrorMetric::Tpot];
 
 /// A kind of served runs, all and by source.
 fn of_kind(title: &str, report: &ErrorReport) -> Vec<ErrorGroup> {
-    let named = |name: String, metrics: &ErrorsByMetric| group("outside", &name, metrics, report.metrics_of);
+    let named =
+        |name: String, metrics: &ErrorsByMetric| group(Grouping::Outside, &name, metrics, report.metrics_of);
     let sources =
         report.by_source.iter().map(|(source, metrics)| named(format!("{title}: {source}"), metrics));
     let all = (report.by_source.len() > 1).then(|| named(title.to_owned(), &report.metrics));
@@ -77,13 +81,19 @@ fn of_kind(title: &str, report: &ErrorReport) -> Vec<ErrorGroup> {
 
 fn loop_groups(report: &LoopReport) -> Vec<ErrorGroup> {
     let LoopReport { all, without_inferred, few_clients, .. } = report;
-    let named = [("engine", &all.by_engine), ("gpu", &all.by_gpu), ("model", &all.by_model)];
-    let mut parts =
-        vec![("known launch", without_inferred), ("few clients", few_clients), ("physics", &all.physics)];
-    parts.extend(all.left_out.iter().map(|(name, without)| (*name, &without.metrics)));
+    let named =
+        [(Grouping::Engine, &all.by_engine), (Grouping::Gpu, &all.by_gpu), (Grouping::Model, &all.by_model)];
+    let mut parts = vec![
+        (Grouping::KnownLaunch, without_inferred),
+        (Grouping::FewClients, few_clients),
+        (Grouping::Physics, &all.physics),
+    ];
+    parts.extend(all.left_out.iter().map(|(left, without)| (left.grouping(), &without.metrics)));
     let mut groups = groups(all, &LOOP, &parts, &named);
     let clients = report.by_concurrency.iter();
-    groups.extend(clients.map(|(clients, metrics)| group("clients", &clients.to_string(), metrics, &LOOP)));
+    groups.extend(
+        clients.map(|(clients, metrics)| group(Grouping::Clients, &clients.to_string(), metrics, &LOOP)),
+    );
     groups
 }
 
@@ -91,27 +101,27 @@ fn loop_groups(report: &LoopReport) -> Vec<ErrorGroup> {
 fn groups(
     report: &ErrorReport,
     order: &[ErrorMetric],
-    parts: &[(&str, &ErrorsByMetric)],
-    named: &[(&str, &BTreeMap<String, ErrorsByMetric>)],
+    parts: &[(Grouping, &ErrorsByMetric)],
+    named: &[(Grouping, &BTreeMap<String, ErrorsByMetric>)],
 ) -> Vec<ErrorGroup> {
-    let of = |kind: &str, name: &str, metrics: &ErrorsByMetric| group(kind, name, metrics, order);
-    let mut groups = vec![of("all", "", &report.metrics)];
-    groups.extend(parts.iter().map(|(kind, metrics)| of(kind, "", metrics)));
-    groups.push(of("roofline", "", &report.roofline));
+    let of = |kind: Grouping, name: &str, metrics: &ErrorsByMetric| group(kind, name, metrics, order);
+    let mut groups = vec![of(Grouping::All, "", &report.metrics)];
+    groups.extend(parts.iter().map(|(kind, metrics)| of(*kind, "", metrics)));
+    groups.push(of(Grouping::Roofline, "", &report.roofline));
     for (peer, metrics) in &report.peers {
-        groups.extend([of("peer", peer, &metrics.peer), of("ours", peer, &metrics.ours)]);
+        groups.extend([of(Grouping::Peer, peer, &metrics.peer), of(Grouping::Ours, peer, &metrics.ours)]);
     }
     for (kind, all) in named {
-        groups.extend(all.iter().map(|(name, metrics)| of(kind, name, metrics)));
+        groups.extend(all.iter().map(|(name, metrics)| of(*kind, name, metrics)));
     }
     groups
 }
 
-fn group(of: &str, name: &str, metrics: &ErrorsByMetric, order: &[ErrorMetric]) -> ErrorGroup {
+fn group(of: Grouping, name: &str, metrics: &ErrorsByMetric, order: &[ErrorMetric]) -> ErrorGroup {
     let errors: Vec<Option<&Errors>> = order.iter().map(|metric| metrics.get(metric)?.as_ref()).collect();
     let cases = errors.iter().flatten().map(|errors| errors.cases).max().unwrap_or(0) as u32;
     let errors = errors.into_iter().map(|errors| errors.map(error)).collect();
-    ErrorGroup { of: of.into(), name: name.into(), cases, errors }
+    ErrorGroup { of, name: name.into(), cases, errors }
 }
 
 fn error(errors: &Errors) -> Error {
@@ -160,15 +170,15 @@ fn by_reason<'a>(left: impl Iterator<Item = &'a SkippedCase>) -> Vec<Skipped> {
     reasons.into_iter().map(|(reason, cases)| Skipped { cases, reason: reason.into() }).collect()
 }
 
-fn point(kind: &str, metrics: &[ErrorMetric], case: &ComparedCase) -> CasePoint {
+fn point(kind: CaseKind, metrics: &[ErrorMetric], case: &ComparedCase) -> CasePoint {
     let rounded = |times: &Times| {
         metrics.iter().map(|metric| metric.of(times).map(|value| significant(value, DIGITS))).collect()
     };
     // Traces are listed under no model, engine or GPU.
-    let own = |text: &String| if kind == "trace" { String::new() } else { text.clone() };
+    let own = |text: &String| if kind == CaseKind::Trace { String::new() } else { text.clone() };
     CasePoint {
         id: case.id.clone(),
-        kind: kind.into(),
+        kind,
         model: own(&case.model),
         engine: own(&case.engine),
         gpu: own(&case.gpu),

@@ -147,7 +147,7 @@ impl Question {
             && is_endless(stated)
         {
             let text =
-                "state a limit on TTFT, TPOT or E2E: without one, any number of them is served in the end";
+                "state a limit on TTFT, TPOT or E2E: without one, any number of clients is served eventually";
             issues.push(Issue::error(*size, text));
             return (None, question, issues);
         }

@@ -123,7 +123,7 @@ impl Fleet {
         for Gpu { id, name, .. } in setup.parts().map(|part| &part.gpu) {
             let taken: u32 = setup.parts().filter(|part| part.gpu.id == *id).map(Setup::own_gpus).sum();
             if let Some(owned) = self.owned(id).filter(|owned| taken > *owned) {
-                return Some(format!("needs {taken} × {name}, but only {owned} owned"));
+                return Some(format!("needs {taken} × {name}, but you own only {owned}"));
             }
         }
         if let Some(most) = self.gpus.filter(|most| setup.gpus() > *most) {

@@ -1,6 +1,7 @@
 //! The layouts a request allows: all combinations of its open inputs.
 
 use super::Request;
+use crate::config::DEGREES;
 use crate::config::catalog::catalog;
 use crate::config::check::{KV_FORMATS, check_engine, check_gpu, weight_formats};
 use crate::config::inputs::Input;
@@ -17,8 +18,6 @@ const OPEN: [Field; 6] = [Field::Gpu, Field::Engine, Field::Tp, Field::Pp, Field
 /// Stands for all values.
 pub const ALL: &str = "all";
 
-/// Default degrees of TP, PP and attention DP; larger ones are tried on request.
-const DEGREES: [u32; 5] = [1, 2, 4, 8, 16];
 const STAGES: [u32; 3] = [1, 2, 4];
 
 /// All values of an input with a list of values.

@@ -159,7 +159,7 @@ impl Found {
 
     /// Share of requests that meet all limits.
     pub fn share(&self) -> Option<f64> {
-        share(&self.run)
+        self.run.share_within_limits()
     }
 
     /// Better plans first: by cost, then GPUs, then the share of requests that meet the limits, then speed. Among
@@ -290,11 +290,6 @@ impl SimulatedPlan {
             e2e: run.metrics.e2e.mean,
         }
     }
-}
-
-/// Share of requests that meet all limits.
-pub fn share(run: &Run) -> Option<f64> {
-    run.goodput_per_s.map(|good| good / run.metrics.requests_per_s)
 }
 
 /// Whether a run meets its limits or, without limits, keeps up with its load.

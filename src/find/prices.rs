@@ -135,7 +135,8 @@ fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issu
     let known = |name: &String| OWN.iter().any(|(own, _)| own == name);
     if let Some(name) = own.keys().find(|name| !known(name)) {
         let text = format!(
-            "`{name}` is not part of the price of {gpu}: own hardware takes {}",
+            "`{name}` is not part of the price of {}: own hardware takes {}",
+            gpu_name(gpu),
             OWN.map(|(name, _)| name).join(", ")
         );
         issues.push(Issue::error(Field::Prices, text));
@@ -144,7 +145,14 @@ fn own(gpu: &str, own: &Map<String, Value>, overhead: f64, issues: &mut Vec<Issu
     let limit = || catalog().gpu(gpu).and_then(|gpu| gpu.power_w.0).map(Value::from);
     let [purchase, years, per_kwh, per_month, watts] = OWN.map(|(name, range)| {
         let value = own.get(name).cloned().or_else(|| limit().filter(|_| name == "watts"));
-        number(Field::Prices, range, false, &format!("{name} of {gpu}"), &value.unwrap_or_default(), issues)
+        number(
+            Field::Prices,
+            range,
+            false,
+            &format!("{name} of {}", gpu_name(gpu)),
+            &value.unwrap_or_default(),
+            issues,
+        )
     });
     let dollars = purchase? / (years? * HOURS_A_YEAR)
         + watts? / 1000.0 * overhead * per_kwh?

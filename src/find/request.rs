@@ -79,9 +79,10 @@ impl Request {
             let is_known = inputs::by_name(name).is_some();
             issues.extend((!is_known).then(|| match name == Field::Day.id() {
                 // Read before, where it is answered.
-                true => {
-                    Issue::error(Field::Day, "a `day` takes several searches, and this is one: give a `rate`")
-                }
+                true => Issue::error(
+                    Field::Day,
+                    "a `day` needs several searches, and only a single one can run here: give a `rate`",
+                ),
                 false => unknown_name(name, &OWN),
             }));
             is_known

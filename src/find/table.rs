@@ -5,7 +5,7 @@ use super::plan::DeploymentPlan;
 use crate::units::{Dollars, Seconds, cents, chance, fixed, percent};
 
 const HEAD: [&str; 9] =
-    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "in limits", "chance", "headroom", "drawback"];
+    ["plan", "$/h", "$/M out", "TTFT", "TPOT", "within limits", "chance", "headroom", "drawback"];
 /// Columns of a job, in place of TTFT and TPOT.
 const OF_JOB: [&str; 2] = ["job takes", "job costs"];
 

@@ -14,7 +14,7 @@ use crate::config::{Field, Issue, excerpt, json};
 pub(super) fn read(value: &Value, issues: &mut Vec<Issue>) -> Varied {
     let Some(object) = value.as_object() else {
         let text = format!(
-            "`vary` must be an object of lists by input, not {}: GPUs, engines and degrees that are not stated are tried \
+            "`vary` must be an object that maps inputs to lists of values, not {}: GPUs, engines and degrees that are not stated are tried \
             anyway, and others by name, such as {{\"weights\": \"all\"}}",
             json::kind(value)
         );

@@ -1,7 +1,7 @@
 //! Texts about plans: names, missed limits, and why others rank behind the first.
 
 use super::Request;
-use super::plan::{BrokenLimit, Found, share};
+use super::plan::{BrokenLimit, Found};
 use super::probe::BoundedLayout;
 use super::ranking_cost::RankingCost;
 use crate::config::{Field, Load, Scenario, Setup, Slos};
@@ -101,7 +101,7 @@ pub fn broken(run: &Run, load: Load) -> BrokenLimit {
             BrokenLimit { field: kept.field, at: kept.at, limit: kept.limit, text }
         }
         None => {
-            let at = share(run).unwrap_or(0.0);
+            let at = run.share_within_limits().unwrap_or(0.0);
             let [share, wanted] = percents(at, all);
             let text = format!("{share} of requests meet all limits; {wanted} must");
             BrokenLimit { field: Field::SloShare, at, limit: all, text }
@@ -244,7 +244,7 @@ pub fn drawback(found: &Found, first: &Found) -> String {
                 && let Some((own, best)) = found.chance_within_limits().zip(first.chance_within_limits())
             {
                 return format!(
-                    "{same}, and is {} to meet the limits, not {}",
+                    "{same}, but is only {} to meet the limits, against {}",
                     confidence(own),
                     chance(best)
                 );

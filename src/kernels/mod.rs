@@ -15,7 +15,6 @@ mod gemm;
 pub mod latent;
 mod linear;
 pub mod moe;
-pub mod random;
 pub mod reference;
 mod sequences;
 

@@ -101,6 +101,9 @@ pub fn tokens_held(setup: &Setup) -> f64 {
     }
 }
 
+/// How issues of setups that do not fit begin, for readers who see them without their verdict.
+pub const UNFIT: &str = "Does not fit: ";
+
 /// The number of requests that run at once on a replica, or `None` if it does not fit; with issues.
 pub fn verdict(
     setup: &Setup,
@@ -111,7 +114,7 @@ pub fn verdict(
     if memory.kv_tokens < 1.0 {
         let need = memory.weights + memory.activations + memory.reserve;
         let text = format!(
-            "Does not fit: weights ({}), activations ({}), runtime and buffers ({}) need {}, and only {} is usable on each {}. {}{}",
+            "{UNFIT}weights ({}), activations ({}), runtime and buffers ({}) need {}, and only {} is usable on each {}. {}{}",
             memory.weights.print(),
             memory.activations.print(),
             memory.reserve.print(),
@@ -127,7 +130,7 @@ pub fn verdict(
     let kv_tokens = (memory.kv_tokens / f64::from(setup.parallel.dp)).floor();
     if demand.sequence_tokens > kv_tokens {
         let text = format!(
-            "Does not fit: one sequence of {} tokens needs {} of KV cache, but only {} is left ({} tokens). {}{}",
+            "{UNFIT}one sequence of {} tokens needs {} of KV cache, but only {} is left ({} tokens). {}{}",
             count(demand.sequence_tokens),
             sequence.print(),
             memory.kv_room.print(),
@@ -214,7 +217,7 @@ fn batch_verdict(
     let of_rank = prompts_of_one_rank(setup).len() as f64;
     let largest = (memory.kv_tokens * of_rank / demand.kv_tokens).floor() * f64::from(setup.parallel.dp);
     let text = format!(
-        "Does not fit: a batch of {} needs {} of KV cache, but only {} is left. Use at most {} prompts. {}",
+        "{UNFIT}a batch of {} needs {} of KV cache, but only {} is left. Use at most {} prompts. {}",
         count(prompts),
         memory.kv_needed.print(),
         memory.kv_room.print(),

@@ -95,8 +95,8 @@ fn uneven(setup: &Setup) -> Option<Issue> {
 fn preempts(setup: &Setup, run: &Run) -> Option<Issue> {
     let times = f64::from(run.preemptions);
     let text = format!(
-        "the KV cache ran out {} times in {} requests: each time a sequence lost its part, to be computed again. Fewer \
-         at once (Max sequences) would avoid this",
+        "the KV cache ran out {} times over {} requests; each time a sequence was preempted and recomputed. A lower \
+         Max sequences would avoid this",
         count(times),
         count(f64::from(run.requests))
     );

@@ -19,7 +19,7 @@ pub mod table;
 
 pub use elsewhere::{Alternative, elsewhere};
 pub use finish::{answer, finish, runner};
-pub use fit::Demand;
+pub use fit::{Demand, UNFIT};
 pub use fitting::fitting;
 pub use issues::enough_replicas;
 pub use layers::{LayerCall, LayerKernels, layers};

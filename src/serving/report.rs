@@ -21,6 +21,16 @@ pub enum Basis {
     Learned { release: String },
 }
 
+impl Basis {
+    /// The release of the models behind the numbers; `None` for the roofline.
+    pub fn release(&self) -> Option<&str> {
+        match self {
+            Self::Roofline => None,
+            Self::Learned { release } => Some(release),
+        }
+    }
+}
+
 /// One kernel of a pass. Times are per launch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

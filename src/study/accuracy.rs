@@ -40,13 +40,45 @@ pub struct Weights {
     pub sha256: String,
 }
 
-/// Cases of a kind.
+/// What the cases of a group share, or whose errors they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grouping {
+    #[default]
+    All,
+    Engine,
+    Gpu,
+    Model,
+    Clients,
+    /// Closed loops whose launch is recorded, with nothing inferred.
+    #[serde(rename = "known launch")]
+    KnownLaunch,
+    #[serde(rename = "few clients")]
+    FewClients,
+    /// Errors without calibration.
+    Physics,
+    /// Errors of the plain roofline.
+    Roofline,
+    /// Errors of another predictor.
+    Peer,
+    /// Our errors on the cases of that predictor.
+    Ours,
+    /// Errors without runs of the same engine version, in addition to those of the same configuration.
+    #[serde(rename = "without version")]
+    WithoutVersion,
+    #[serde(rename = "without model")]
+    WithoutModel,
+    #[serde(rename = "without gpu")]
+    WithoutGpu,
+    /// Runs that nothing was fitted on.
+    Outside,
+}
+
+/// Errors of some cases.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorGroup {
-    /// The grouping: `all`, `engine`, `gpu`, `model`, `clients`; whose errors: `physics` alone, `roofline`, a
-    /// `peer`'s, or `ours` on that peer's cases; or what was left out in addition to the configuration: `without
-    /// version`, `without model`, `without gpu`.
-    pub of: String,
+    pub of: Grouping,
+    /// The engine, GPU, model, predictor or source; empty where the grouping says it all.
     pub name: String,
     pub cases: u32,
     /// One per metric; `None` if not measured.
@@ -97,14 +129,23 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// The kind of a measured case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaseKind {
+    #[default]
+    Loop,
+    Batch,
+    Trace,
+}
+
 /// One measured case: times in milliseconds, output in tokens per second, in the order of its kind's metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CasePoint {
     /// The id in its source table; the page is built without it.
     #[serde(default)]
     pub id: String,
-    /// `loop`, `batch` or `trace`.
-    pub kind: String,
+    pub kind: CaseKind,
     pub model: String,
     pub engine: String,
     pub gpu: String,
@@ -117,9 +158,6 @@ pub struct CasePoint {
     pub measured: Vec<Option<f64>>,
 }
 
-/// Start of the simulator's message when not even one prompt fits (`serving::sim`).
-const NO_ROOM: &str = "request 0 needs ";
-
 impl Accuracy {
     pub fn parse(text: &str) -> Result<Self, String> {
         from_json(text).map_err(|fault| fault.to_string())
@@ -130,23 +168,8 @@ impl Accuracy {
         serde_json::to_string(self).unwrap_or_default().replace("},{", "},\n{") + "\n"
     }
 
-    /// Reasons for leaving out cases, with counts.
-    pub fn reasons(&self) -> impl Iterator<Item = (&str, u32)> {
-        let mut reasons: Vec<(&str, u32)> = Vec::new();
-        for Skipped { reason, cases } in &self.skipped {
-            // Merges messages that differ only in size.
-            let reason =
-                if reason.starts_with(NO_ROOM) { "the weights leave no room for a prompt" } else { reason };
-            match reasons.iter_mut().find(|(held, _)| *held == reason) {
-                Some((_, held)) => *held += cases,
-                None => reasons.push((reason, *cases)),
-            }
-        }
-        reasons.into_iter()
-    }
-
     /// The group of this kind and name.
-    pub fn closed_loops(&self, of: &str, name: &str) -> Option<&ErrorGroup> {
+    pub fn closed_loops(&self, of: Grouping, name: &str) -> Option<&ErrorGroup> {
         self.loops.iter().find(|group| group.of == of && group.name == name)
     }
 }
@@ -159,7 +182,7 @@ mod tests {
     fn printed_documents_read_back() {
         let error = Error { mean: 12.5, median: 8.0 };
         let group = ErrorGroup {
-            of: "engine".into(),
+            of: Grouping::Engine,
             name: "vllm".into(),
             cases: 3,
             errors: vec![Some(error), None],
@@ -174,7 +197,7 @@ mod tests {
         let accuracy =
             Accuracy { loops, points: vec![point; 2], covered: vec![81.5, 79.25], ..Accuracy::default() };
         assert_eq!(Accuracy::parse(&accuracy.print()), Ok(accuracy.clone()));
-        assert_eq!(accuracy.closed_loops("engine", "vllm").map(|group| group.cases), Some(3));
-        assert_eq!(accuracy.closed_loops("gpu", "vllm"), None);
+        assert_eq!(accuracy.closed_loops(Grouping::Engine, "vllm").map(|group| group.cases), Some(3));
+        assert_eq!(accuracy.closed_loops(Grouping::Gpu, "vllm"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Measured numbers next to predicted ones.
 
-use super::accuracy::{Accuracy, CasePoint};
+use super::accuracy::{Accuracy, CaseKind, CasePoint};
 use super::{Block, Case, Study, metric};
 use crate::chart::{Line, Tone};
 use crate::config::link::decode;
@@ -71,7 +71,7 @@ pub fn runs_like<'a>(
 /// Cases of the same model, GPU and engine.
 fn is_loop_of(point: &CasePoint, setup: &Setup) -> bool {
     let own = [&setup.model.name, &setup.gpu.id, &setup.engine.id];
-    point.kind == "loop" && [&point.model, &point.gpu, &point.engine] == own
+    point.kind == CaseKind::Loop && [&point.model, &point.gpu, &point.engine] == own
 }
 
 /// The measurements of `cases`, each with its position on the axis: the visitor's run of the form, and closed loops of

@@ -5,6 +5,7 @@ use super::{Block, Row, Span, Study, edit};
 use crate::calibration::{ConfigPoint, ErrorSource, Observed, PerFactor, shipped};
 use crate::config::link::encode;
 use crate::config::model::Model;
+use crate::config::names::last_part;
 use crate::config::names::named;
 use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog};
 use crate::serving::run::Calibrated;
@@ -18,7 +19,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let Some(calibrated) = own.report().and_then(|report| report.calibrated.as_ref()) else {
         return vec![Block::text(if own.report().is_some() {
-            "This answer is the physics alone: static batches, prefill and decode pools, and answers at the roofline are not \
+            "This answer is uncalibrated: static batches, prefill and decode pools, and answers at the roofline are not \
              calibrated on measured runs."
         } else {
             own.reason()
@@ -142,9 +143,7 @@ fn run(study: &Study, point: &ConfigPoint) -> Span {
     let (gpu, engine) = (catalog().gpu(&point.gpu), catalog().engine(&point.engine));
     let format = Dtype::from_id(&point.format);
     // A run is known by the shape of its model, which several may have.
-    let name = model.map_or("another model".to_owned(), |model| {
-        format!("like {}", model.name.rsplit('/').next().unwrap_or(&model.name))
-    });
+    let name = model.map_or("another model".to_owned(), |model| format!("like {}", last_part(&model.name)));
     let text =
         format!("{name}, {} on {}", format.map_or("", Dtype::name), gpu.map_or(&*point.gpu, |gpu| &gpu.name));
     let (Some(model), Some(gpu), Some(engine)) = (model, gpu, engine) else { return Span::plain(text) };

@@ -38,8 +38,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let Some((cost, case)) = best(own, study.others().iter()) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
-    let confidence =
-        confidence(own, case).map_or(String::new(), |with| format!(", {}", units::confidence(with)));
+    let confidence = confidence(own, case)
+        .map_or(String::new(), |with| format!(" ({} to hold when measured)", units::confidence(with)));
     let converted = case.scenario.weights_format() != own.scenario.weights_format();
     let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
     let is_without_own = own.report().and_then(Report::without_own).is_some() && case.own_runs() == 0;

@@ -66,7 +66,7 @@ impl Changes<'_> {
             if tp > 1 && tp.is_multiple_of(2) {
                 let half = tp / 2;
                 let layout = edit::layout(self.base, half);
-                self.add(format!("{layout} with weights in {}", dtype.name()), |scenario| {
+                self.add(format!("{layout}, weights in {}", dtype.name()), |scenario| {
                     scenario.weights = Some(dtype);
                     edit::tp(scenario, half);
                 });

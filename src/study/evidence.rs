@@ -5,7 +5,9 @@ use super::{Block, Row, Span, Study, basis};
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::config::names::named;
 use crate::config::{Field, Lengths, catalog, link};
-use crate::study::accuracy::{Accuracy, CasePoint, Error, ErrorGroup, Kernels, Ranked, Reliability};
+use crate::study::accuracy::{
+    Accuracy, CaseKind, CasePoint, Error, ErrorGroup, Grouping, Kernels, Ranked, Reliability,
+};
 use crate::study::words;
 use crate::units::{Order, count, fixed};
 
@@ -57,7 +59,7 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
     let mut blocks = vec![Block::text(format!(
         "{} measured closed-loop runs, each simulated with its server's launch settings (models of {}) and \
         calibrated on other runs: none of the same model, GPU, format, engine version and layout. Errors of mean TTFT and TPOT in % of the measurement: mean / median over runs.",
-        count(cases_of(accuracy, "all")),
+        count(cases_of(accuracy, Grouping::All)),
         accuracy.release,
     ))];
     if let [ttft, tpot] = accuracy.covered[..] {
@@ -66,27 +68,27 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
             "{ttft} % of measured TTFTs and {tpot} % of measured TPOTs lie within the 80 % bands."
         )));
     }
-    blocks.push(scatter(accuracy, "loop", &metrics));
+    blocks.push(scatter(accuracy, CaseKind::Loop, &metrics));
     let tables = [
         (
             "All",
             [
-                "all",
-                "physics",
-                "without version",
-                "without model",
-                "without gpu",
-                "known launch",
-                "few clients",
-                "roofline",
+                Grouping::All,
+                Grouping::Physics,
+                Grouping::WithoutVersion,
+                Grouping::WithoutModel,
+                Grouping::WithoutGpu,
+                Grouping::KnownLaunch,
+                Grouping::FewClients,
+                Grouping::Roofline,
             ]
             .as_slice(),
         ),
-        ("Against other predictors, on the cases they cover", &["peer", "ours"]),
-        ("By engine", &["engine"]),
-        ("By GPU", &["gpu"]),
-        ("By model", &["model"]),
-        ("By clients", &["clients"]),
+        ("Against other predictors, on the cases they cover", &[Grouping::Peer, Grouping::Ours]),
+        ("By engine", &[Grouping::Engine]),
+        ("By GPU", &[Grouping::Gpu]),
+        ("By model", &[Grouping::Model]),
+        ("By clients", &[Grouping::Clients]),
     ];
     blocks.extend(tables.map(|(name, kinds)| groups(name, &metrics, &accuracy.loops, kinds)));
     if !accuracy.outside.is_empty() {
@@ -96,7 +98,7 @@ fn loops(accuracy: &Accuracy) -> Vec<Block> {
         ));
         let metrics =
             ["TTFT", "TPOT", "Output", "J per token", "J at the measured rate", "W per GPU", "Median TTFT"];
-        blocks.push(groups("Not fitted on", &metrics, &accuracy.outside, &["outside"]));
+        blocks.push(groups("Not fitted on", &metrics, &accuracy.outside, &[Grouping::Outside]));
     }
     blocks
 }
@@ -157,17 +159,17 @@ fn batches(accuracy: &Accuracy) -> Vec<Block> {
     let metrics = ["Prefill", "Decode step", "Total"];
     let mut blocks = vec![
         Block::text("Offline batches: mean / median error in % of the measurement."),
-        scatter(accuracy, "batch", &metrics),
+        scatter(accuracy, CaseKind::Batch, &metrics),
     ];
     let tables = [
-        ("All", ["all", "roofline", "peer", "ours"].as_slice()),
-        ("By GPU", &["gpu"]),
-        ("By model", &["model"]),
+        ("All", [Grouping::All, Grouping::Roofline, Grouping::Peer, Grouping::Ours].as_slice()),
+        ("By GPU", &[Grouping::Gpu]),
+        ("By model", &[Grouping::Model]),
     ];
     blocks.extend(tables.map(|(name, kinds)| groups(name, &metrics, &accuracy.batches, kinds)));
     blocks.push(Block::heading("Traces"));
     blocks.push(Block::text("Replayed request by request: mean / median error of the means of a trace."));
-    blocks.push(groups("Traces", &["TTFT", "TPOT", "Output"], &accuracy.traces, &["all"]));
+    blocks.push(groups("Traces", &["TTFT", "TPOT", "Output"], &accuracy.traces, &[Grouping::All]));
     blocks
 }
 
@@ -193,10 +195,10 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
     for point in &accuracy.points {
         let (gpu, engine) = (named(Field::Gpu, &point.gpu), named(Field::Engine, &point.engine));
         let model = &point.model;
-        let name = match point.kind.as_str() {
-            "trace" => "Traces".to_owned(),
-            "batch" => format!("{model}, {gpu}, {engine}, batches"),
-            _ => format!("{model}, {gpu}, {engine}"),
+        let name = match point.kind {
+            CaseKind::Trace => "Traces".to_owned(),
+            CaseKind::Batch => format!("{model}, {gpu}, {engine}, batches"),
+            CaseKind::Loop => format!("{model}, {gpu}, {engine}"),
         };
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),
@@ -220,9 +222,9 @@ fn cases(study: &Study, accuracy: &Accuracy) -> Vec<Block> {
 }
 
 fn case_table(points: &[&CasePoint]) -> Block {
-    let head: &[&str] = match points.first().map(|point| point.kind.as_str()) {
-        Some("batch") => &["Case", "Prefill, ms", "", "Decode step, ms", "", "Total, ms", ""],
-        Some("trace") => &["Case", "TTFT, ms", "", "TPOT, ms", "", "Output, tok/s", ""],
+    let head: &[&str] = match points.first().map(|point| point.kind) {
+        Some(CaseKind::Batch) => &["Case", "Prefill, ms", "", "Decode step, ms", "", "Total, ms", ""],
+        Some(CaseKind::Trace) => &["Case", "TTFT, ms", "", "TPOT, ms", "", "Output, tok/s", ""],
         _ => &HEAD_OF_LOOPS,
     };
     Block::table("Predicted / measured", head, points.iter().map(|point| row_of(point, &describe(point))))
@@ -257,7 +259,7 @@ fn describe(point: &CasePoint) -> String {
 
 fn limits(accuracy: &Accuracy) -> Vec<Block> {
     let mut blocks: Vec<Block> = LIMITS.map(Block::text).into();
-    let inferred = cases_of(accuracy, "all") - cases_of(accuracy, "known launch");
+    let inferred = cases_of(accuracy, Grouping::All) - cases_of(accuracy, Grouping::KnownLaunch);
     if inferred > 0.0 {
         blocks.push(Block::text(format!(
             "For {} of the closed-loop runs, part of the server's configuration was inferred from the run itself; errors \
@@ -273,14 +275,14 @@ fn limits(accuracy: &Accuracy) -> Vec<Block> {
     )));
     if !accuracy.skipped.is_empty() {
         blocks.push(Block::heading("Measured cases left out"));
-        let rows = accuracy.reasons().map(|(reason, cases)| [reason.to_owned(), cases.to_string()]);
+        let rows = accuracy.skipped.iter().map(|one| [one.reason.clone(), one.cases.to_string()]);
         blocks.push(Block::table("Left out", &["Reason", "Cases"], rows));
     }
     blocks
 }
 
 /// Number of closed-loop cases of a group.
-fn cases_of(accuracy: &Accuracy, of: &str) -> f64 {
+fn cases_of(accuracy: &Accuracy, of: Grouping) -> f64 {
     accuracy.closed_loops(of, "").map_or(0.0, |group| f64::from(group.cases))
 }
 
@@ -290,36 +292,36 @@ fn error(error: Option<Error>) -> String {
 }
 
 /// One row per group of `kinds`: cases and error by metric.
-fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[&str]) -> Block {
+fn groups(name: &str, metrics: &[&str], all: &[ErrorGroup], kinds: &[Grouping]) -> Block {
     let row = |group: &ErrorGroup| {
         let errors = group.errors.iter().copied().map(error);
         Row::texts([label(group), count(f64::from(group.cases))].into_iter().chain(errors))
     };
     let head: Vec<&str> = [name, "Cases"].into_iter().chain(metrics.iter().copied()).collect();
-    let few = |group: &ErrorGroup| group.of == "clients" && group.cases < FEW;
-    let shown = all.iter().filter(|group| kinds.contains(&&*group.of) && !few(group));
+    let few = |group: &ErrorGroup| group.of == Grouping::Clients && group.cases < FEW;
+    let shown = all.iter().filter(|group| kinds.contains(&group.of) && !few(group));
     Block::table(name, &head, shown.map(row))
 }
 
 fn label(group: &ErrorGroup) -> String {
-    match group.of.as_str() {
-        "all" => "Rooflight".into(),
-        "known launch" => "Rooflight, server configuration fully known".into(),
-        "few clients" => "Rooflight, at most 4 clients".into(),
-        "physics" => "The physics alone, without calibration".into(),
-        "without version" => "Without runs of the same engine version".into(),
-        "without model" => "Without runs of the same model".into(),
-        "without gpu" => "Without runs on the same GPU".into(),
-        "roofline" => "Plain roofline, same simulation".into(),
-        "ours" => format!("Rooflight on the cases of {}", group.name),
-        "engine" => named(Field::Engine, &group.name).into(),
-        "gpu" => named(Field::Gpu, &group.name).into(),
-        _ => group.name.clone(),
+    match group.of {
+        Grouping::All => "Rooflight".into(),
+        Grouping::KnownLaunch => "Rooflight, server configuration fully known".into(),
+        Grouping::FewClients => "Rooflight, at most 4 clients".into(),
+        Grouping::Physics => "Uncalibrated".into(),
+        Grouping::WithoutVersion => "Without runs of the same engine version".into(),
+        Grouping::WithoutModel => "Without runs of the same model".into(),
+        Grouping::WithoutGpu => "Without runs on the same GPU".into(),
+        Grouping::Roofline => "Plain roofline, same simulation".into(),
+        Grouping::Ours => format!("Rooflight on the cases of {}", group.name),
+        Grouping::Engine => named(Field::Engine, &group.name).into(),
+        Grouping::Gpu => named(Field::Gpu, &group.name).into(),
+        Grouping::Model | Grouping::Clients | Grouping::Peer | Grouping::Outside => group.name.clone(),
     }
 }
 
 /// Every case of a kind as a point, and the line where prediction equals measurement.
-fn scatter(accuracy: &Accuracy, kind: &str, metrics: &[&str]) -> Block {
+fn scatter(accuracy: &Accuracy, kind: CaseKind, metrics: &[&str]) -> Block {
     let points: Vec<&CasePoint> = accuracy.points.iter().filter(|point| point.kind == kind).collect();
     let panel = |(index, name): (usize, &&str)| {
         let pairs = points.iter().filter_map(|point| {

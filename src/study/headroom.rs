@@ -258,7 +258,7 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
     let rows = [
         // Calibration is of whole runs, not of one kernel or another.
         (
-            if report.calibrated.is_some() { "By physics, before calibration" } else { "Predicted" },
+            if report.calibrated.is_some() { "Uncalibrated prediction" } else { "Predicted" },
             prefill.time,
             decode.time,
         ),
@@ -282,8 +282,8 @@ fn optimum(setup: &Setup, report: &Report) -> Vec<Block> {
         _ => ("compute", "its peak"),
     };
     let text = format!(
-        "Overlapped perfectly, {name} would limit decode: now decoding {} at once uses {} of {uses}. The rate is for all \
-        replicas between prefills; larger batches reach more.",
+        "Overlapped perfectly, {name} would limit decode: now decoding {} at once uses {} of {uses}. Output is that of all \
+        replicas, between prefills; larger batches raise it.",
         counted(decode.sequences as f64, "sequence"),
         percent(least / decode.time),
     );

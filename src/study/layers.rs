@@ -42,7 +42,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     ];
     let others = others.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect::<Vec<_>>();
     blocks.push(Block::text(format!(
-        "Outside the layers: {} of the step, {}, for the embedding, the vocabulary's logits, sampling{} and the host.",
+        "Outside the layers: {} of the step, {}, for the embedding, the LM head, sampling{} and the host.",
         percent(around / pass.time),
         around.print(),
         others.concat(),

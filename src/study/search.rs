@@ -25,7 +25,7 @@ const SIMILAR: f64 = 0.88;
 /// Keyboard shortcuts, listed before anything is typed.
 const KEYS: [(&str, &str); 7] = [
     ("/ or Ctrl K", "Search"),
-    ("?", "This list"),
+    ("?", "Show keyboard shortcuts"),
     ("Esc", "Close the search"),
     ("Arrows, Enter", "Choose a result"),
     ("Tab, arrows", "Move through the controls; arrows move a slider or a choice"),

@@ -64,8 +64,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = vec![Block::text(
         "Each row changes one figure of the GPU and simulates the same load again; percentages are relative to this \
          configuration, largest effect first. Peaks that are not set follow SMs and clock. The models of this GPU's \
-         kernels give their efficiency at the new figures, but a GPU with more of one figure has no \
-         kernel slower than the catalog's. A real chip with such figures would differ.",
+         kernels give their efficiency at the new figures, but raising one figure alone never \
+         makes a kernel slower than on the catalog's GPU. A real chip with these figures would differ.",
     )];
     let prefill = &study.link.scenario.prefill;
     if prefill.workers > 0 && prefill.gpu.is_some() {

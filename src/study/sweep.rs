@@ -3,6 +3,7 @@
 use super::metric::{self, COST, HeadlineMetric, OUTPUT, PER_GPU, TPOT, TTFT};
 use super::{Block, Case, Row, Study, against_measured, edit};
 use crate::chart::{Axis, Bar, Bars, Chart, ChartUnit, Curves, Panel, Tone, runs};
+use crate::config::DEGREES;
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, Scenario, catalog};
 use crate::study::words;
@@ -24,7 +25,6 @@ pub const CHOICES: [(&str, &str); 9] = [
 const HEIGHT: u32 = 240;
 /// Doublings up and down from the form's value.
 const DOUBLINGS: i32 = 4;
-const DEGREES: [u32; 5] = [1, 2, 4, 8, 16];
 const BUDGETS: [u32; 6] = [512, 1024, 2048, 4096, 8192, 16384];
 const SEQUENCES: [u32; 6] = [16, 32, 64, 128, 256, 512];
 const COLUMNS: [HeadlineMetric; 5] = [TTFT, TPOT, OUTPUT, PER_GPU, COST];

@@ -1,10 +1,11 @@
-//! Physical quantities as types, and the one formatter that prints them.
+//! Physical quantities as types, the one formatter that prints them, and what all folders need of lists and random numbers.
 
 mod chance;
 mod extremes;
 mod format;
 mod order;
 mod quantity;
+pub mod random;
 
 /// Bytes of an element.
 pub const BF16_BYTES: f64 = 2.0;
@@ -17,5 +18,5 @@ pub const GIB: f64 = 1024.0 * MIB;
 pub use chance::{chance, confidence, doubt, tenths};
 pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
-pub use order::{Order, map_of};
+pub use order::{Order, map_of, quantile};
 pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};

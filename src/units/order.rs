@@ -45,6 +45,14 @@ pub fn map_of<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K,
     map
 }
 
+/// A quantile of ascending values, interpolated linearly; 0 without any.
+pub fn quantile(values: &[f64], share: f64) -> f64 {
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
+    let position = share * last as f64;
+    let (low, high) = (values[position as usize], values[(position as usize + 1).min(last)]);
+    low + (high - low) * position.fract()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,13 +43,10 @@ pub fn of(
         Err(issues) => return refused([found, issues].concat()),
     };
     let efficiencies = models(&rows)?;
-    let release = match &efficiencies {
-        Efficiencies::Roofline => None,
-        Efficiencies::Learned(learned) => Some(learned.release.clone()),
-    };
     let (own, of_runs) = own_runs.of(&link.runs, &models)?;
     let plan = plan.calibrated_on(&own);
     let (report, runner) = answer(&plan, &efficiencies).ok_or(UNANSWERED)?;
+    let release = report.basis.release().map(str::to_owned);
     let shown = view::answer(&plan.setup, &report, &link.scenario.measured, traced);
     let issues = [found, report.issues, of_runs].concat();
     let bands = report.calibrated.map(|calibrated| calibrated.bands);

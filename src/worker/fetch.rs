@@ -8,7 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{DedicatedWorkerGlobalScope, RequestCache, RequestInit, Response};
 
 use crate::efficiency::Manifest;
-use crate::efficiency::onnx::Models;
+use crate::efficiency::onnx::{ModelError, Models};
 use crate::study::accuracy::Accuracy;
 
 /// Fetches the manifest, then all models it names in parallel.
@@ -35,8 +35,11 @@ pub async fn load(scope: &DedicatedWorkerGlobalScope, folder: &str) -> Result<Mo
     for (file, url, request) in requests {
         files.insert(file, content(&url, request).await?);
     }
-    // A file named by the manifest is in `files`; an empty one is refused for its length.
-    Models::new(&text, |file| Ok(files.remove(file).unwrap_or_default())).map_err(|error| error.to_string())
+    let bytes = |file: &str| {
+        let reason = || ModelError::File { path: file.into(), reason: "not among the files".into() };
+        files.remove(file).ok_or_else(reason)
+    };
+    Models::new(&text, bytes).map_err(|error| error.to_string())
 }
 
 /// Makes the browser revalidate its cache: the name does not depend on the content.

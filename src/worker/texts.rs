@@ -3,7 +3,7 @@
 use super::protocol::{Read, Text};
 use crate::config::link::Link;
 use crate::config::measured::{conditions, paste};
-use crate::config::{Bin, Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
+use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload, link, pasted};
 use crate::find::sentence;
 use crate::serving::run::{Trace, histogram, longest, means};
 use crate::units::{count, counted, significant};
@@ -19,7 +19,9 @@ pub fn read(asked: &Text) -> (Read, Option<Trace>) {
     };
     match asked.field {
         Field::Trace => match histogram::parse(&asked.text) {
-            Some(Ok(bins)) => (of(Some(of_bins(bins)), Vec::new()), None),
+            Some(Ok(bins)) => {
+                (of(Some(of_workload(Workload { histogram: bins, ..Workload::default() })), Vec::new()), None)
+            }
             Some(Err(issue)) => (of(None, vec![issue]), None),
             None => {
                 let (trace, issues) = Trace::parse(&asked.text);
@@ -71,10 +73,6 @@ fn of_runs(form: &Scenario, runs: Vec<Scenario>) -> Option<Link> {
 
 fn of_workload(workload: Workload) -> Scenario {
     Scenario { workload, ..Scenario::default() }
-}
-
-fn of_bins(histogram: Vec<Bin>) -> Scenario {
-    of_workload(Workload { histogram, ..Workload::default() })
 }
 
 /// A trace's mean lengths and its rate, which fit in a link.

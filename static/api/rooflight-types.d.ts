@@ -131,7 +131,7 @@ export type Config = {
   model?: string | Model;
   /** GPU, by catalog id or name. */
   gpu?: string;
-  /** Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a multiple of TP × DP × PP. */
+  /** Copies of the whole deployment that share the load. In links and JSON, the total number of GPUs instead, a multiple of TP × DP × PP. */
   gpus?: number;
   /** GPUs each layer is split over (TP). */
   tp?: number;
@@ -187,7 +187,7 @@ export type Config = {
   sessions?: number;
   /** Sessions per second, starting independently (Poisson) however many are open. */
   session_rate?: number;
-  /** Requests in flight at once (`--max-concurrency` of `vllm bench serve`); empty for all. */
+  /** Most requests in flight at once (`--max-concurrency` of `vllm bench serve`); empty for no limit. */
   max_in_flight?: number;
   /** Turns per session. The first prompt has the input length; each later one is the whole conversation so far plus a message. */
   turns?: number;

@@ -153,7 +153,7 @@ fn a_spare_replica_is_looked_for_in_the_fleet() {
         best.spare_lacks.unwrap_or_default()
     };
     assert_eq!(lacks(r#""owned": {"h100-sxm": 2}"#), "");
-    assert_eq!(lacks(r#""owned": {"h100-sxm": 1}"#), "needs 2 × H100 SXM, but only 1 owned");
+    assert_eq!(lacks(r#""owned": {"h100-sxm": 1}"#), "needs 2 × H100 SXM, but you own only 1");
     assert_eq!(lacks(r#""budget_gpus": 1"#), "needs 2 GPUs, but the budget is 1");
     assert_eq!(lacks(r#""budget_dollars": 3"#), "over the budget of $3.00 per hour");
 }

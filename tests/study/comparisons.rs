@@ -133,7 +133,7 @@ fn compared_models_may_have_published_names() {
     let document = study(Topic::Compare, "", "v=1&m=qwen3-8b&vs=m~Qwen%2FQwen3-14B-AWQ");
     let [table] = tables(&document)[..] else { panic!("one table") };
     let row = |name: &str| table.rows.iter().find(|row| row.cells[0].text == name).expect("a row");
-    assert_eq!(row("Weights").cells[2].text, "weight-only INT4");
+    assert_eq!(row("Weights").cells[2].text, "INT4 (W4A16)");
     assert!(row("TPOT").cells[2].text.ends_with("%)"), "{:?}", row("TPOT"));
 }
 

@@ -4,6 +4,7 @@ use rooflight::chart::Chart;
 use rooflight::config::catalog::catalog;
 use rooflight::config::{check, link};
 use rooflight::efficiency::Manifest;
+use rooflight::study::accuracy::CaseKind;
 use rooflight::study::{Block, Content, Topic};
 
 use super::{LINKS, MEASURED, PAGE, accuracy, charts, study, tables};
@@ -11,7 +12,8 @@ use super::{LINKS, MEASURED, PAGE, accuracy, charts, study, tables};
 #[test]
 fn measured_runs_are_drawn_on_the_curves_of_their_configuration() {
     let accuracy = accuracy();
-    let point = accuracy.points.iter().find(|point| point.kind == "loop" && point.clients == Some(64));
+    let point =
+        accuracy.points.iter().find(|point| point.kind == CaseKind::Loop && point.clients == Some(64));
     let point = point.expect("a measured loop");
     for topic in [Topic::Compare, Topic::Sweep] {
         let document = study(topic, "", &point.link);

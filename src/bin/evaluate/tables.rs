@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum;
 use rooflight::evidence::cases::LoadKind;
 use rooflight::evidence::compared::{ErrorMetric, ErrorReport, ErrorsByMetric, SkippedCase};
 use rooflight::evidence::coverage::{CalibratedReport, Covered};
 use rooflight::evidence::errors::{Errors, grouped};
+use rooflight::evidence::served::calibrated::LeaveOut;
 use rooflight::evidence::served::pools::report::PoolReport;
 use rooflight::evidence::served::ranks::{PairAccuracy, Ranks, Reliability};
 use rooflight::evidence::served::report::LoopReport;
@@ -33,8 +35,8 @@ pub fn print_report(kind: &str, report: &ErrorReport) {
         print_coverage(calibrated);
         print_coverage_by(calibrated);
     }
-    for (name, without) in &report.left_out {
-        line(name, &without.metrics);
+    for (left, without) in &report.left_out {
+        line(&format!("without {}", word(*left)), &without.metrics);
         print_coverage(without);
     }
     for (peer, metrics) in &report.peers {
@@ -45,6 +47,11 @@ pub fn print_report(kind: &str, report: &ErrorReport) {
     line("outside of any fit", &report.outside_fits);
     [&report.by_source, &report.by_engine, &report.by_gpu, &report.by_model].into_iter().for_each(group);
     print_skipped(&report.skipped);
+}
+
+/// As typed on the command line.
+fn word(left: LeaveOut) -> String {
+    left.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 fn print_coverage(report: &CalibratedReport) {

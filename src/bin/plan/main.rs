@@ -60,8 +60,8 @@ struct Cli {
     /// numbers of workers, the cheapest first; a warning says where it ended if there are too many.
     #[arg(long)]
     brute_force: bool,
-    /// Searches with and without bounds, and prints how much more expensive the first result is, by what plans are ranked by:
-    /// exits with 0 up to 2 %. Disaggregated plans, if asked for, are compared separately.
+    /// Searches with and without bounds, and prints how much more expensive the plan found with bounds is, in the cost that ranks plans;
+    /// exits with 0 if it is at most 2 %. Disaggregated plans, if asked for, are compared separately.
     #[arg(long, conflicts_with_all = ["brute_force", "format"])]
     compare: bool,
     /// Number of search threads; all cores by default.

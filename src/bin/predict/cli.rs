@@ -13,8 +13,8 @@ use super::console::About;
     name = "predict",
     version,
     about = "Predicts TTFT, TPOT and throughput of a scenario",
-    after_help = "Exit status: 0 with an answer; 1 where something failed; 2 where the arguments or the scenario are wrong, \
-or the scenario has no answer; 3 where a --limit is broken. The reason goes to standard error.",
+    after_help = "Exit status: 0 if there is an answer; 1 on failure; 2 if the arguments or the scenario are invalid, \
+or the scenario has no answer; 3 if a --limit is broken. The reason goes to standard error.",
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true
 )]
@@ -74,7 +74,7 @@ pub struct Cli {
     /// Prints Kubernetes manifests that run the scenario.
     #[arg(long, conflicts_with_all = ["svg", "study", "jsonl"])]
     pub yaml: bool,
-    /// Draws for a dark page.
+    /// Draws --svg or --badge for a dark page.
     #[arg(long, requires = "drawing")]
     pub dark: bool,
     #[arg(long, help = studies(), value_parser = topic, conflicts_with = "jsonl")]
@@ -125,7 +125,7 @@ pub enum Drawing {
     Roofline,
     /// The simulated run over time.
     Timeline,
-    /// Latency and throughput over the loads around it.
+    /// Latency and throughput over loads around the scenario's.
     Loads,
 }
 

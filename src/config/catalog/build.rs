@@ -1,5 +1,6 @@
 //! The model catalog, built from published configs by the same import that visitors use.
 
+use crate::config::names::last_part;
 use std::collections::BTreeMap;
 
 use super::{ModelCatalog, RefusedModel};
@@ -71,7 +72,7 @@ fn reason(issues: &[Issue]) -> String {
 
 /// The stable id of a published model: its name in lower case without the organisation.
 pub fn id_of(name: &str) -> String {
-    let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase().replace('_', ".");
+    let name = last_part(name).to_ascii_lowercase().replace('_', ".");
     // Drops a repeated maker's name, as in `Meta-Llama-3.1-8B`.
     let makers = ["meta-", "nvidia-"];
     makers.iter().find_map(|maker| name.strip_prefix(maker)).unwrap_or(&name).to_owned()

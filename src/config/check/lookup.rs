@@ -90,7 +90,7 @@ fn unknown<'a>(field: Field, kind: &str, id: &str, known: impl Iterator<Item = &
         Some((_, other)) => format!("; did you mean {other}?"),
         None if known.len() <= NAMED => format!("; choose one of {}", known.join(", ")),
         None if field == Field::Model => "; choose another, or give the checkpoint's config.json".into(),
-        None => "; choose a similar GPU and edit it under GPU figures".into(),
+        None => "; choose a similar GPU and edit it under GPU specs".into(),
     };
     let text = format!("the catalog has no {kind} `{}`{hint}", excerpt(id));
     Issue::error(field, text).with_given(id)

@@ -75,7 +75,7 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
     };
     if let Some(requests) = requests.filter(|requests| requests.div_ceil(each.max(1)) < clients) {
         let text = format!(
-            "a run of {requests} is too short for {clients} clients: some send none. Raise the number of requests"
+            "a run of {requests} is too short for {clients} clients: some would send none. Raise the number of requests"
         );
         issues.push(Issue::warning(Field::Requests, text));
     }
@@ -128,7 +128,7 @@ fn drafts(workload: &Workload, issues: &mut Vec<Issue>) {
         if drafts.accepted > 0.0 {
             issues.push(Issue::warning(
                 Field::Accepted,
-                "none are accepted where none are drafted: enter Draft tokens",
+                "accepted tokens have no effect without draft tokens: enter Draft tokens",
             ));
         }
         return;

@@ -22,7 +22,7 @@ pub struct Settings {
 pub fn unscheduled(given: &Overrides, issues: &mut Vec<Issue>) -> Overrides {
     let limits = [(Field::TokenBudget, given.token_budget), (Field::MaxSeqs, given.max_seqs)];
     for (field, _) in limits.into_iter().filter(|(_, limit)| limit.is_some()) {
-        issues.push(Issue::warning(field, "a static batch runs whole, whatever this limit"));
+        issues.push(Issue::warning(field, "a static batch runs as a whole: this limit has no effect"));
     }
     Overrides { token_budget: None, max_seqs: None, ..given.clone() }
 }

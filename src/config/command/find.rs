@@ -6,6 +6,7 @@ use super::shell::{OPERATORS, spaced};
 use super::variables::Variables;
 use super::written::{environment, settings, written};
 use super::yaml::{self, ManifestFacts};
+use crate::config::names::last_part;
 use crate::config::pasted::BENCHMARKS;
 
 /// A command that starts an engine.
@@ -100,7 +101,7 @@ fn client(program: &[&str], words: &[String], at: usize) -> Option<(Client, usiz
 
 /// A benchmark's program, and the index of its first argument.
 fn benchmark(words: &[String]) -> Option<(&'static [&'static str], usize)> {
-    let ends: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+    let ends: Vec<&str> = words.iter().map(|word| last_part(word)).collect();
     let starts = |program: &[&str]| ends.windows(program.len()).position(|part| part == program);
     BENCHMARKS.iter().find_map(|program| Some((*program, starts(program)? + program.len())))
 }
@@ -165,7 +166,7 @@ fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
 
 /// The engine that `words` start, and the index of its first argument.
 fn program(words: &[String]) -> Option<(&'static str, usize)> {
-    let end = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let end = |word: &str| last_part(word).to_owned();
     let starts = |at: usize, names: &[String]| {
         let rest = words.get(at..at + names.len()).unwrap_or_default();
         rest.len() == names.len() && rest.iter().zip(names).all(|(word, name)| end(word) == *name)

@@ -54,7 +54,7 @@ inputs! {
     Gpu = row("g", "GPU", "GPU, by catalog id or name.")
         .at(Gpu, 0).text(text!(Id, values::gpu, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
-        "Copies of the whole deployment that share the load. Links and JSON give the total number of GPUs, a \
+        "Copies of the whole deployment that share the load. In links and JSON, the total number of GPUs instead, a \
         multiple of TP × DP × PP.").at(Gpu, 1)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
         .text(LinkText {
@@ -102,7 +102,7 @@ inputs! {
         "Standard deviation of the logarithm of log-normal lengths, with the same means.")
         .at(Requests, 1).later()
         .number(held!(workload.log_spread, real(0.0, 1.5, Even { low: 0.0, high: 1.5, step: 0.05 }).unit("sigma"))),
-    Shape = row("sh", "Shape of lengths",
+    Shape = row("sh", "Length distribution",
         "A named distribution with these means. sharegpt: the prompts and outputs that `vllm bench serve` samples from \
         ShareGPT, scaled.").at(Requests, 2).later()
         .text(text!(Id, values::shape, Some(scenario.workload.shape), |shape: &Shape| shape.id().to_owned())),
@@ -153,8 +153,8 @@ inputs! {
     SessionRate = load!(SessionRate, 8, PER_SECOND.unit("sessions/s"), row("sr", "Session rate",
         "Sessions per second, starting independently (Poisson) however many are open.")),
     MaxInFlight = row("mc", "In flight",
-        "Requests in flight at once (`--max-concurrency` of `vllm bench serve`); empty for \
-        all.").at(Requests, 15).later()
+        "Most requests in flight at once (`--max-concurrency` of `vllm bench serve`); empty for \
+        no limit.").at(Requests, 15).later()
         .when(|scenario| scenario.workload.load.may_be_limited())
         .number(held!(workload.max_in_flight, COUNT.unit("at most").optional())),
     Turns = row("tn", "Turns",

@@ -86,7 +86,7 @@ pub fn show_dtype(dtype: &Dtype) -> String {
 pub fn shape(text: &str) -> Result<Shape, String> {
     Shape::from_id(text).ok_or_else(|| {
         let known: Vec<&str> = Shape::ALL.iter().map(|shape| shape.id()).collect();
-        format!("`{}` is not a shape of lengths: choose one of {}", excerpt(text), known.join(", "))
+        format!("`{}` is not a length distribution: choose one of {}", excerpt(text), known.join(", "))
     })
 }
 

@@ -61,18 +61,21 @@ pub fn source() -> &'static str {
     &rules().source
 }
 
+/// What follows the last slash of a path, or of a published name.
+pub fn last_part(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, last)| last)
+}
+
 /// The name of the checkpoint of `model` in `weights`: one in the catalog, or one that its publisher is known to have.
 pub fn checkpoint(model: &Model, weights: Dtype) -> Option<String> {
-    let stem = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
     let of_format = |rest: &str| {
         let word = rest.strip_prefix('-').unwrap_or_default();
         rules().formats.iter().any(|format| format.words.eq_ignore_ascii_case(word))
     };
-    let own = model.name.rsplit('/').next()?;
-    let listed =
-        catalog().models.models.iter().find(|other| {
-            other.weights == weights && stem(&other.name).strip_prefix(own).is_some_and(of_format)
-        });
+    let own = last_part(&model.name);
+    let listed = catalog().models.models.iter().find(|other| {
+        other.weights == weights && last_part(&other.name).strip_prefix(own).is_some_and(of_format)
+    });
     let is_usual = weights == Dtype::Fp8Block
         && model.weights == Dtype::Bf16
         && rules().also_fp8.iter().any(|begins| model.name.starts_with(begins));

@@ -11,7 +11,6 @@ use crate::config::{self, Load, Measured, Version, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{AskLearned, texts};
 use crate::evidence::compared::{ComparedCase, ErrorMetric, Times};
-use crate::evidence::coverage::PREDICTED;
 use crate::evidence::fitted::is_fitted;
 use crate::evidence::served::calibrated::{LeaveOut, corrected};
 use crate::serving::run::{Run, Runner};
@@ -91,7 +90,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> 
         },
         predicted: calibrated.predicted,
         physics: Some(physics),
-        calibrated: BTreeMap::from([(PREDICTED, calibrated)]),
+        calibrated: BTreeMap::from([(LeaveOut::Configuration, calibrated)]),
         roofline: times(measured, &roofline),
         measured: real,
         recorded: Some(true),

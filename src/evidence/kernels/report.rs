@@ -10,7 +10,7 @@ use crate::evidence::measured_calls::{MeasuredCall, REFERENCE_SOURCE};
 /// Upper ends of the size classes, in µs measured.
 const SIZES: [f64; 3] = [20.0, 100.0, 1000.0];
 
-/// One family's errors, in per cent of the measured time. The top-level figures are for the source whose scale the
+/// One family's errors, in percent of the measured time. The top-level figures are for the source whose scale the
 /// models answer on; other sources are only in `by_source`, unless a family has no reference.
 #[derive(Debug, Clone, Serialize)]
 pub struct FamilyReport {

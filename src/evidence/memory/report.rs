@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::{ComparedStart, Sizes};
 use crate::evidence::compared::SkippedCase;
-use crate::evidence::errors::{Errors, grouped, quantile};
+use crate::evidence::errors::{Errors, grouped};
+use crate::units::quantile;
 
-/// Predicted room within this many GiB or per cent of the logged room counts as correct.
+/// Predicted room within this many GiB or percent of the logged room counts as correct.
 const NEAR_GIB: f64 = 1.0;
 const NEAR_PERCENT: f64 = 5.0;
 

@@ -13,31 +13,35 @@ use crate::evidence::compared::{ErrorMetric, Times};
 use crate::evidence::coverage::Calibrated;
 use crate::evidence::fitted::is_fitted;
 use crate::serving::table::Hosted;
+use crate::study::accuracy::Grouping;
 
 /// Which measured runs are left out when predicting a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
 pub enum LeaveOut {
     /// Every run with the same model, GPU, format, engine version and layout, if the calibration contains the run.
-    /// Otherwise none: the run is new to it.
+    /// Otherwise nothing is left out, since the calibration has not seen the run. This is the prediction.
+    #[serde(rename = "configuration")]
     Configuration,
     /// Every run of the same engine version.
+    #[serde(rename = "without version")]
     Version,
     /// Every run of the same model.
+    #[serde(rename = "without model")]
     Model,
     /// Every run on the same GPU type.
+    #[serde(rename = "without gpu")]
     Gpu,
 }
 
 impl LeaveOut {
     pub const ALL: [Self; 4] = [Self::Configuration, Self::Version, Self::Model, Self::Gpu];
 
-    pub fn name(self) -> &'static str {
+    pub fn grouping(self) -> Grouping {
         match self {
-            Self::Configuration => "configuration",
-            Self::Version => "without version",
-            Self::Model => "without model",
-            Self::Gpu => "without gpu",
+            Self::Configuration => Grouping::All,
+            Self::Version => Grouping::WithoutVersion,
+            Self::Model => Grouping::WithoutModel,
+            Self::Gpu => Grouping::WithoutGpu,
         }
     }
 

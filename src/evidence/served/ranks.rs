@@ -8,7 +8,7 @@ use super::calibrated::LeaveOut;
 use super::on_all_cores;
 use crate::calibration::{Calibration, ConfigPoint, Label, RankInput, UncertainFigure};
 use crate::evidence::compared::{ComparedCase, ErrorMetric};
-use crate::evidence::coverage::{Calibrated, PREDICTED};
+use crate::evidence::coverage::Calibrated;
 
 /// Measurements further apart than this are worth distinguishing.
 const DISTINCT: f64 = 1.1;
@@ -129,7 +129,9 @@ type ComparedPair<'a> = (&'static str, [Predicted<'a>; 2]);
 fn pairs(cases: &[ComparedCase]) -> Vec<ComparedPair<'_>> {
     let mut alike: BTreeMap<(&str, u32), Vec<Predicted<'_>>> = BTreeMap::new();
     for case in cases {
-        if let (Some(clients), Some(calibrated)) = (case.concurrency, case.calibrated.get(PREDICTED)) {
+        if let (Some(clients), Some(calibrated)) =
+            (case.concurrency, case.calibrated.get(&LeaveOut::Configuration))
+        {
             alike.entry((&calibrated.rank_input.point.shape, clients)).or_default().push((case, calibrated));
         }
     }

@@ -12,7 +12,6 @@ use crate::config::catalog::Catalog;
 use crate::evidence::cases::{AskLearned, LoadKind, ServedCase};
 use crate::evidence::compared::{ComparedCase, ErrorReport, ErrorsByMetric, PeerRow, Times, errors, grouped};
 use crate::evidence::contradictions::{Contradiction, constants, contradictions};
-use crate::evidence::coverage::PREDICTED;
 use crate::evidence::errors::grouped as by_key;
 use crate::serving::table::StepTable;
 
@@ -167,12 +166,12 @@ fn compare(
     let mut calibrated = BTreeMap::new();
     let place = RunPoint { case, run, hosted, in_flight };
     for leave in leaves {
-        calibrated.insert(leave.name(), predict(&place, shipped(), *leave)?);
+        calibrated.insert(*leave, predict(&place, shipped(), *leave)?);
     }
     let measured = case.measured;
     calibrated.values_mut().for_each(|one| one.predicted = one.predicted.at_rate_of(&measured));
     let physics = physics.at_rate_of(&measured);
-    let predicted = calibrated.get(PREDICTED).map(|one| one.predicted);
+    let predicted = calibrated.get(&LeaveOut::Configuration).map(|one| one.predicted);
     Ok(ComparedCase {
         source: case.source_label(),
         concurrency: Some(run.sent.at_once),

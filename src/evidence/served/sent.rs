@@ -5,9 +5,9 @@ pub(crate) use crate::config::catalog::numbers::data_sets::constants;
 use crate::config::{Load, Shape};
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
 use crate::evidence::launch::LaunchSettings;
-use crate::kernels::random::SplitMix64;
 use crate::serving::run::{self, from_table, log_normal, means};
 use crate::serving::sim::{Arrivals, FinishedRequest, Policy, Request};
+use crate::units::random::SplitMix64;
 
 /// The requests of a run.
 #[derive(Debug, Clone)]

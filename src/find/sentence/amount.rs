@@ -288,7 +288,7 @@ fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
     Some(Field::Load)
 }
 
-/// Disaggregated serving, prompts at once, pauses, drafts, a power cap, degrees, the shape of lengths.
+/// Disaggregated serving, prompts at once, pauses, drafts, a power cap, degrees, the distribution of lengths.
 fn asks(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let degree = |field: &Field| Some((*field, word.strip_prefix(field.id())?));
     let (field, value) = match word {

@@ -8,7 +8,7 @@
 //! tokens.
 //!
 //! SGLang's images for AMD choose aiter, also in block-scaled FP8 on CDNA 3. There the tuned kernels are faster than those
-//! extrapolated from NVIDIA's, which are faster than all served runs already, so the catalog keeps NVIDIA's.
+//! extrapolated from NVIDIA's, which already outpace every served run, so the catalog keeps NVIDIA's.
 
 use super::{Moe, routing::TILE_ROWS};
 use crate::config::catalog::numbers::aiter_experts::constants;

@@ -1,7 +1,7 @@
 //! Random routings: the tokens of each expert in one draw, the busiest rank's experts first.
 
 use super::routing::Pool;
-use crate::kernels::random::SplitMix64;
+use crate::units::random::SplitMix64;
 
 /// Pairs per expert up to which each token's choice is drawn; beyond, the number of each expert's tokens.
 const DRAWN_PER_EXPERT: u64 = 16;

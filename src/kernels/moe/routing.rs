@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use crate::kernels::random::SplitMix64;
+use crate::units::random::SplitMix64;
 
 /// Row tile heights of grouped GEMMs, in tokens.
 pub const TILE_ROWS: [u64; 5] = [8, 16, 32, 64, 128];

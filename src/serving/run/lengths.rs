@@ -1,9 +1,9 @@
 //! The lengths of a run's requests, for all uses.
 
 use crate::config::{Bin, Load, Setup, Workload};
-use crate::kernels::random::SplitMix64;
 use crate::serving::fit::prompts_of_one_replica;
 use crate::serving::sim::Request;
+use crate::units::random::SplitMix64;
 
 /// `count` requests of one replica, or its share of a batch; deterministic for a seed. Requests of a session are
 /// consecutive.

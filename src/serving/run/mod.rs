@@ -305,6 +305,7 @@ impl Runner {
             SimError::KvCapacity { .. } | SimError::ContextLimit { .. } if load.is_sessions() => {
                 (Field::Turns, "use fewer turns, or shorter messages and answers")
             }
+            SimError::NoRoom => (Field::Tp, "use more GPUs per replica"),
             SimError::KvCapacity { .. } => (Field::Isl, "shorten it, or use more GPUs per replica"),
             SimError::ContextLimit { .. } => (Field::Isl, "shorten the prompt or the output"),
             SimError::StepBudget { .. } => (Field::TokenBudget, "raise the token budget"),

@@ -48,7 +48,7 @@ impl Runner {
         };
         (pool.setup.replicas, own.setup.replicas) = (workers, workers);
         let setup = Setup { prefill: Some(pool.clone()), ..self.setup.clone() };
-        let way = way(&setup, &pool, own.kv_per_token);
+        let way = transfer(&setup, &pool, own.kv_per_token);
         own.transfer = way.map_err(|missing| setup.lacks(&missing))?;
         self.setup.prefill = Some(pool);
         Ok(())
@@ -66,7 +66,7 @@ impl PrefillPlan {
     ) -> Result<Self, MissingFigure> {
         let policy = replica::policy(&pool.setup, of_prefill);
         let kv_per_token = of_prefill.kv_per_token.max(of_decode.kv_per_token);
-        let transfer = way(decode, pool, kv_per_token)?;
+        let transfer = transfer(decode, pool, kv_per_token)?;
         let table = TablePlan::onto(&pool.setup, &extent, rows, None)?;
         Ok(Self { setup: pool.setup.clone(), policy, kv_per_token, transfer, table })
     }
@@ -113,14 +113,7 @@ pub fn decode_phases(policy: &Policy) -> Phases {
 ///
 /// # Errors
 /// If a GPU's record lacks both.
-pub fn transfer(
-    (decode, of_decode): (&Setup, &Memory),
-    (pool, of_prefill): (&PrefillPool, &Memory),
-) -> Result<Transfer, MissingFigure> {
-    way(decode, pool, of_prefill.kv_per_token.max(of_decode.kv_per_token))
-}
-
-fn way(decode: &Setup, pool: &PrefillPool, bytes: Bytes) -> Result<Transfer, MissingFigure> {
+pub fn transfer(decode: &Setup, pool: &PrefillPool, kv_per_token: Bytes) -> Result<Transfer, MissingFigure> {
     let prompt = pool.setup.mean_prompt().max(1.0);
     let across = pool.setup.gpu.id != decode.gpu.id || decode.gpus() > decode.gpu.link.domain;
     let send = |bytes: Bytes| -> Result<Seconds, MissingFigure> {
@@ -135,8 +128,8 @@ fn way(decode: &Setup, pool: &PrefillPool, bytes: Bytes) -> Result<Transfer, Mis
         (None, _) => send(Bytes(1.0))? + Seconds(constants().hand_over_ms * 1e-3),
     };
     let seconds_per_token = match pool.send_gb_per_s {
-        Some(rate) => bytes.0 / (rate * 1e9),
-        None => ((send(bytes * prompt)?.0 - send(Bytes(1.0))?.0) / prompt).max(0.0),
+        Some(rate) => kv_per_token.0 / (rate * 1e9),
+        None => ((send(kv_per_token * prompt)?.0 - send(Bytes(1.0))?.0) / prompt).max(0.0),
     };
     let HandOver { by_chunk, first_token, .. } = decode.engine.hand_over;
     Ok(Transfer { seconds: seconds.0, seconds_per_token, by_chunk, first_token })

@@ -151,6 +151,11 @@ impl Run {
         self.goodput_per_s.filter(|_| self.saturation.is_none())
     }
 
+    /// Share of requests that meet all SLOs. `None` without SLOs.
+    pub fn share_within_limits(&self) -> Option<f64> {
+        self.goodput_per_s.map(|good| good / self.metrics.requests_per_s)
+    }
+
     /// Whether the required share of requests meets the SLOs. `None` without SLOs.
     pub fn meets_limits(&self) -> Option<bool> {
         let good = self.goodput_per_s?;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::SimError;
 use super::limited_client::LimitedClient;
 use super::queue::insert;
-use crate::kernels::random::SplitMix64;
+use crate::units::random::SplitMix64;
 
 /// How requests arrive.
 #[derive(Debug, Clone, PartialEq)]

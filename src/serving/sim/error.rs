@@ -7,6 +7,8 @@ pub enum SimError {
     NoRequests,
     #[error("request {request} has no {what} tokens")]
     EmptyRequest { request: usize, what: &'static str },
+    #[error("the weights leave no room for a prompt")]
+    NoRoom,
     #[error("request {request} needs {tokens} tokens of KV cache and a rank holds {capacity}")]
     KvCapacity { request: usize, tokens: u64, capacity: u64 },
     #[error("request {request} has {tokens} tokens and the context ends at {limit}")]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outcome::{FinishedRequest, Gap, Outcome};
 use crate::config::{Field, Slos};
+use crate::units::quantile;
 
 /// Mean and quantiles, in seconds. Quantiles are interpolated linearly, as in NumPy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -101,13 +102,19 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
 /// Requests per second that meet all limits, over the duration of the run. A request with one output token meets any
 /// TPOT limit.
 pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
-    let keeps = |limit: Option<f64>, seconds: f64| limit.is_none_or(|limit| seconds <= limit * 1e-3);
     let good = outcome.requests.iter().filter(|served| {
-        keeps(limits.ttft_ms, served.ttft())
-            && keeps(limits.tpot_ms, served.tpot().unwrap_or(0.0))
-            && keeps(limits.e2e_ms, served.e2e())
+        limits.limits().all(|(field, limit)| limited(field, served).is_none_or(|seconds| seconds <= limit))
     });
     outcome.each * good.count() as f64 / outcome.duration()
+}
+
+/// The seconds that the limit of an input is on; `None` for TPOT of one output token.
+fn limited(limit: Field, served: &FinishedRequest) -> Option<f64> {
+    match limit {
+        Field::SloTtft => Some(served.ttft()),
+        Field::SloTpot => served.tpot(),
+        _ => Some(served.e2e()),
+    }
 }
 
 /// A limit and its result.
@@ -128,12 +135,7 @@ pub struct LimitResult {
 /// Each limit separately. TPOT is over requests with more than one output token.
 pub fn limit_results(outcome: &Outcome, slos: &Slos) -> Vec<LimitResult> {
     let one = |(field, limit): (Field, f64)| {
-        let seconds = |served: &FinishedRequest| match field {
-            Field::SloTtft => Some(served.ttft()),
-            Field::SloTpot => served.tpot(),
-            _ => Some(served.e2e()),
-        };
-        let all = ascending(outcome.requests.iter().filter_map(seconds));
+        let all = ascending(outcome.requests.iter().filter_map(|served| limited(field, served)));
         let within = all.partition_point(|&seconds| seconds <= limit);
         let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
         let asked = slos.share_of_each();
@@ -152,12 +154,4 @@ fn ascending(times: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut bits: Vec<u64> = times.into_iter().map(f64::to_bits).collect();
     bits.sort_unstable();
     bits.into_iter().map(f64::from_bits).collect()
-}
-
-/// A quantile of ascending values, interpolated linearly; 0 without any.
-fn quantile(values: &[f64], share: f64) -> f64 {
-    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
-    let position = share * last as f64;
-    let (low, high) = (values[position as usize], values[(position as usize + 1).min(last)]);
-    low + (high - low) * position.fract()
 }

@@ -264,6 +264,9 @@ impl Policy {
                 return Err(SimError::ContextLimit { request, tokens, limit });
             }
             let whole = self.whole(prompt, output);
+            if capacity == 0 {
+                return Err(SimError::NoRoom);
+            }
             if self.blocks_for(whole) > capacity {
                 let capacity = capacity * u64::from(self.kv_block);
                 return Err(SimError::KvCapacity { request, tokens: whole, capacity });

@@ -43,7 +43,7 @@ fn rows(gpu: &Gpu, kernel: &KernelLine) -> Vec<Row> {
     if kernel.bytes > Bytes::ZERO {
         row("FLOP", kernel.flops.print().to_string());
         row("Operands and results, each once", kernel.bytes.print().to_string());
-        row("Of these through device memory, at least", kernel.traffic.print().to_string());
+        row("Minimum device-memory traffic", kernel.traffic.print().to_string());
     }
     if let Some(intensity) = kernel.intensity {
         row("Arithmetic intensity", format!("{} FLOP/B", count(intensity)));

@@ -6,7 +6,7 @@ use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::{Headline, Memory, PassReport};
 use crate::serving::sim::{Metrics, Stats};
-use crate::study::accuracy::{Accuracy, ErrorGroup};
+use crate::study::accuracy::{Accuracy, ErrorGroup, Grouping};
 use crate::study::ttft::{TtftParts, encoder};
 use crate::study::{Block, Row, words};
 use crate::units::{Bytes, Dollars, Flops, Seconds, count, counted, decimal, fixed, percent};
@@ -80,8 +80,8 @@ fn ttft(
     };
     let rows = [
         ("Image encoder", parts.images),
-        ("Prefill of its own prompt, if run alone", parts.prompt),
-        ("API server and tokenizer", parts.server),
+        ("Prefill of the request's own prompt, if run alone", parts.prompt),
+        ("API server and tokeniser", parts.server),
         ("Handover to a decode replica", parts.hand_over),
         ("Other requests in the same steps", parts.shared),
         ("Waiting for the step in progress, or for a slot", parts.queue),
@@ -261,9 +261,9 @@ fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Bl
 /// Errors of similar predictions against measured runs.
 pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
     let groups = [
-        ("All", accuracy.closed_loops("all", "")),
-        (&*setup.engine.name, accuracy.closed_loops("engine", &setup.engine.id)),
-        (&*setup.gpu.name, accuracy.closed_loops("gpu", &setup.gpu.id)),
+        ("All", accuracy.closed_loops(Grouping::All, "")),
+        (&*setup.engine.name, accuracy.closed_loops(Grouping::Engine, &setup.engine.id)),
+        (&*setup.gpu.name, accuracy.closed_loops(Grouping::Gpu, &setup.gpu.id)),
     ];
     let row = |(name, group): (&str, Option<&ErrorGroup>)| {
         let group = group?;
@@ -279,13 +279,13 @@ pub fn errors(setup: &Setup, accuracy: &Accuracy) -> Block {
         let text = format!("{ttft} % of TTFTs and {tpot} % of TPOTs are within their 80 % bands.");
         blocks.push(Block::text(text));
     }
-    if accuracy.closed_loops("gpu", &setup.gpu.id).is_none() {
+    if accuracy.closed_loops(Grouping::Gpu, &setup.gpu.id).is_none() {
         let gpu = &setup.gpu.name;
         blocks.push(Block::text(format!(
             "No closed-loop run was measured on {gpu}: the error of its TTFT and TPOT is unknown."
         )));
     }
-    Block::fold("trust", "Error of such predictions", blocks)
+    Block::fold("trust", "Accuracy of similar predictions", blocks)
 }
 
 /// The memory of the GPUs that `setup` describes, called `of`, in a fold with `id`.

@@ -1,5 +1,6 @@
 //! What the search lists, with a link for each.
 
+use crate::config::TP_IN_NODE;
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -10,9 +11,6 @@ use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
 use crate::study::panel::{self, Panel};
 use crate::study::{Row, Span, Study, edit, glossary, words};
 use crate::units::{Dollars, count, decimal};
-
-/// Degrees of tensor parallelism offered.
-const DEGREES: [u32; 4] = [1, 2, 4, 8];
 
 /// `static/catalog/presets.json`.
 /// Read as plain JSON: records would cost visitors more to download than the file itself.
@@ -111,7 +109,7 @@ pub fn entries(study: &Study) -> Vec<Entry> {
             all.push(Entry { kind: "Input", name: input.label.into(), facts, link });
         }
     }
-    for tp in DEGREES {
+    for tp in TP_IN_NODE {
         let name = format!("Tensor parallel {tp}");
         all.push(with("Setting", &name, "TP".into(), &|scenario| edit::tp(scenario, tp)));
     }

@@ -14,6 +14,7 @@ mod presets;
 mod texts;
 mod varies;
 
+use crate::config::names::last_part;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
@@ -71,7 +72,7 @@ pub fn Inputs() -> impl IntoView {
             {group("Load", load.into_any())}
             {group("Limits", controls(FormGroup::Slos))}
             {renewed(move || if state.finding.get() { ().into_any() } else { system(state) })}
-            {fold(state, FormGroup::Requests, "requests", "Requests in detail")}
+            {fold(state, FormGroup::Requests, "requests", "Request details")}
             {fold(state, FormGroup::Rates, "rates", "Clock and price")}
         </form>
     }
@@ -83,7 +84,7 @@ fn system(state: State) -> AnyView {
         {fold(state, FormGroup::Layout, "layout", "Layout")}
         {fold(state, FormGroup::Formats, "formats", "Formats")}
         {fold(state, FormGroup::Engine, "engine", "Engine")}
-        {fold(state, FormGroup::Hardware, "hardware", "GPU figures")}
+        {fold(state, FormGroup::Hardware, "hardware", "GPU specs")}
         {fold(state, FormGroup::Architecture, "architecture", "Model sizes")}
     }
     .into_any()
@@ -94,7 +95,7 @@ fn in_words(form: &Form, finding: bool) -> String {
     let scenario = form.scenario();
     let workload = &scenario.workload;
     let name = scenario.model.record().map_or(scenario.model.id(), |model| &model.name);
-    let model = name.rsplit('/').next().unwrap_or(name);
+    let model = last_part(name);
     let gpu = catalog().gpu(&scenario.gpu).map_or(&*scenario.gpu, |gpu| &gpu.name);
     let engine = Offered::of(&scenario.engine).map_or(&*scenario.engine, |engine| &engine.name);
     let (prompt, output) = (form.text(Field::Isl.input()), form.text(Field::Osl.input()));

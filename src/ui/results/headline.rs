@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use super::gauge::Gauge;
 use super::status::{Refused, Status, basis_label};
+use crate::serving::report::Basis;
 use crate::ui::document::DocumentView;
-use crate::ui::state::{ShownBasis, State, frame};
+use crate::ui::state::{State, frame};
 use crate::worker::protocol::Verdict;
 
 #[component]
@@ -17,7 +18,7 @@ pub fn HeadlineView() -> impl IntoView {
         state.answer.with(|shown| {
             let basis = shown.as_ref().map(|shown| &shown.basis);
             basis
-                .filter(|basis| **basis == ShownBasis::Roofline)
+                .filter(|basis| **basis == Basis::Roofline)
                 .map(|basis| basis_label(Some(basis)))
                 .unwrap_or_default()
         })

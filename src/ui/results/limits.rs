@@ -20,7 +20,7 @@ pub fn Limits() -> impl IntoView {
 
 /// Names and meanings of a pass's facts, in order.
 const FACTS: [(&str, &str); 5] = [
-    ("step by physics", "Time of one engine step before calibration"),
+    ("uncalibrated step", "Time of one engine step before calibration"),
     ("tokens", "Tokens the step processes"),
     ("sequences", "Sequences in the step"),
     ("MFU", "FLOPs used against the dense peak of the format used"),

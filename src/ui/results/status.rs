@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::ui::state::{ShownBasis, State, WorkerStatus, frame};
+use crate::serving::report::Basis;
+use crate::ui::state::{State, WorkerStatus, frame};
 
 #[component]
 pub fn Status() -> impl IntoView {
@@ -42,19 +43,19 @@ pub fn Refused() -> impl IntoView {
     view! { <p class="refused" role="status" data-testid="refused">{refused}</p> }
 }
 
-fn basis_id(basis: Option<&ShownBasis>) -> &'static str {
+fn basis_id(basis: Option<&Basis>) -> &'static str {
     match basis {
         None => "none",
-        Some(ShownBasis::Roofline) => "roofline",
-        Some(ShownBasis::Learned(_)) => "learned",
+        Some(Basis::Roofline) => "roofline",
+        Some(Basis::Learned { .. }) => "learned",
     }
 }
 
-pub(super) fn basis_label(basis: Option<&ShownBasis>) -> String {
+pub(super) fn basis_label(basis: Option<&Basis>) -> String {
     match basis {
         None => "No prediction yet".into(),
-        Some(ShownBasis::Roofline) => "Roofline (upper bound)".into(),
-        Some(ShownBasis::Learned(release)) => format!("Learned efficiencies, models {release}"),
+        Some(Basis::Roofline) => "Roofline (upper bound)".into(),
+        Some(Basis::Learned { release }) => format!("Learned efficiencies, models {release}"),
     }
 }
 

@@ -4,10 +4,9 @@
 use gloo::utils::{document, window};
 use js_sys::{Array, Float64Array};
 use leptos::prelude::*;
-use wasm_bindgen::JsValue;
 use web_sys::{CustomEvent, CustomEventInit};
 
-use super::{Form, ShownBasis, State};
+use super::{Form, State};
 use crate::worker::protocol::Answer;
 
 /// The view requested by the host page; `None` if not embedded.
@@ -33,7 +32,7 @@ pub fn tell(state: State) {
         if !state.stale.get() {
             state.answer.with(|answer| {
                 if let Some(shown) = answer {
-                    detail.push(&release(&shown.basis));
+                    detail.push(&shown.basis.release().unwrap_or_default().into());
                     detail.push(&Float64Array::from(&numbers(&shown.answer)[..]));
                 }
             });
@@ -44,13 +43,6 @@ pub fn tell(state: State) {
             let _ = window().dispatch_event(&event);
         }
     });
-}
-
-fn release(basis: &ShownBasis) -> JsValue {
-    match basis {
-        ShownBasis::Roofline => "".into(),
-        ShownBasis::Learned(release) => release.into(),
-    }
 }
 
 /// The numbers in the order of `NUMBERS` in `static/boot/embed/messages.js`.

@@ -10,6 +10,7 @@ mod sweep;
 mod texts;
 mod theme;
 
+use crate::serving::report::Basis;
 use leptos::prelude::*;
 
 use crate::config::inputs::Input;
@@ -32,19 +33,10 @@ pub use theme::ThemeChoice;
 /// A configuration of the visit: its link, and the description of the trace that replaces its load.
 pub type Visited = (String, String);
 
-/// The efficiencies behind the numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ShownBasis {
-    /// Every kernel at its ideal: an upper bound on speed.
-    Roofline,
-    /// Learned efficiencies of this model release.
-    Learned(String),
-}
-
 /// An answer, its basis, and the issues found.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    pub basis: ShownBasis,
+    pub basis: Basis,
     pub answer: Answer,
     pub issues: Vec<Issue>,
 }

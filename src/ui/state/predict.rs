@@ -1,10 +1,11 @@
 //! From the form to the answer, which comes from the worker.
 
+use crate::serving::report::Basis;
 use gloo::timers::callback::Timeout;
 use gloo::utils::{document, window};
 use leptos::prelude::*;
 
-use super::{Form, Shown, ShownBasis, State, find, study, suggest, sweep, texts};
+use super::{Form, Shown, State, find, study, suggest, sweep, texts};
 use crate::config::inputs::check_ranges;
 use crate::config::{Field, Issue};
 use crate::worker::client::{Client, Event, Files};
@@ -121,7 +122,7 @@ fn answered(state: State, answered: Answered) {
     // If the models are loading, another answer follows.
     let last =
         release.is_some() || state.worker.with_untracked(|of| matches!(of, WorkerStatus::Failed { .. }));
-    let basis = release.map_or(ShownBasis::Roofline, ShownBasis::Learned);
+    let basis = release.map_or(Basis::Roofline, |release| Basis::Learned { release });
     match answer {
         Some(answer) => {
             state.findings.set(Vec::new());

@@ -52,7 +52,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     let output = bands.and_then(|bands| bands.output_per_s);
     let goodput = run.and_then(|run| {
         let good = run.steady_goodput()?;
-        let share = percent(good / run.metrics.requests_per_s);
+        let share = percent(run.share_within_limits()?);
         Some(format!("goodput {}/s, {share}", count(good)))
     });
     let measured = deviations(measured, report);
@@ -176,7 +176,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
             _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
             _ => "the calibration is for another release of the learned models",
         };
-        return Some(format!("The physics alone, without bands: {why}."));
+        return Some(format!("Uncalibrated, without bands: {why}."));
     };
     let runs = |runs: u32| counted(runs, "measured run");
     let behind = match (support.of_model_on_engine, support.of_gpu_on_engine) {
@@ -203,7 +203,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
         };
         format!("Calibrated on {runs}; without: {}. ", of(without))
     });
-    Some(format!("{}{behind}. The physics alone: {}.", own.unwrap_or_default(), of(physics)))
+    Some(format!("{}{behind}. Uncalibrated: {}.", own.unwrap_or_default(), of(physics)))
 }
 
 /// `112 to 140 ms`.

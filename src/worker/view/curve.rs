@@ -175,7 +175,7 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
     let load = Load::of(setup.workload.load.size(), at);
     let name = format!(
-        "The most telling load to measure is {}: {} to meet the limits",
+        "The most informative load to measure is {}: {} to meet the limits",
         named::load(load),
         confidence(with)
     );

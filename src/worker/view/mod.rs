@@ -177,10 +177,13 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
             },
         ),
     ];
-    if let Some(goodput) = run.steady_goodput() {
+    if let Some((goodput, share)) = run.steady_goodput().zip(run.share_within_limits()) {
         facts.push(Fact::new("goodput", per_s(goodput, "/s"), "Requests per second that meet all limits"));
-        let share = percent(goodput / metrics.requests_per_s).to_string();
-        facts.push(Fact::new("within limits", share, "Share of requests that meet all limits"));
+        facts.push(Fact::new(
+            "within limits",
+            percent(share).to_string(),
+            "Share of requests that meet all limits",
+        ));
     }
     if let Some(found) = run.history_found {
         let help = "Share of the sessions' history that was still in the prefix cache when a turn needed it";
@@ -188,7 +191,11 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
     }
     if run.preemptions > 0 {
         let times = count(f64::from(run.preemptions));
-        facts.push(Fact::new("preempted", times, "Times a sequence lost its KV cache and was recomputed"));
+        facts.push(Fact::new(
+            "preempted",
+            times,
+            "Times a sequence was preempted: its KV cache was dropped and recomputed",
+        ));
     }
     facts
 }

@@ -57,7 +57,7 @@ fn rows(pass: &PassReport) -> Vec<KernelRow> {
     pass.by_share()
         .into_iter()
         .map(row)
-        .chain([host, plain("step", "Step by physics", pass.time, 1.0)])
+        .chain([host, plain("step", "Uncalibrated step", pass.time, 1.0)])
         .collect()
 }
 

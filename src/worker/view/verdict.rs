@@ -1,7 +1,8 @@
 //! Whether an answer meets the limits, and by how much.
 
 use crate::config::{Field, Issue, Setup, Slos};
-use crate::serving::Report;
+use crate::serving::{Report, UNFIT};
+
 use crate::serving::report::Headline;
 use crate::serving::run::Run;
 use crate::units::{self, Seconds, confidence, count, fixed};
@@ -23,7 +24,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let error = report.issues.iter().find(|issue| issue.is_error());
         let said = error.map(Issue::sentence).unwrap_or_default();
         let words = if report.passes.is_empty() { "Does not fit" } else { "No answer" };
-        return verdict("unfit", words, said.trim_start_matches("Does not fit: ").to_owned());
+        return verdict("unfit", words, said.trim_start_matches(UNFIT).to_owned());
     };
     let run = report.run.as_ref();
     if let Some((run, saturation)) = run.and_then(|run| Some((run, run.saturation?))) {
@@ -32,9 +33,10 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let (offered, served) = (count(required), count(saturation.served_per_s));
         let (words, reason) = match setup.workload.max_in_flight {
             None => ("Overloaded", format!("{offered} requests/s arrive, {served} can be served")),
-            Some(most) => {
-                ("Behind the rate", format!("{served} of {offered} requests/s are sent, {most} at a time"))
-            }
+            Some(most) => (
+                "Client falls behind",
+                format!("{served} of {offered} requests/s are sent, with at most {most} in flight"),
+            ),
         };
         return verdict("misses", words, reason);
     }
@@ -64,9 +66,8 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         let all: Vec<&ComparedLimit> = limits.iter().collect();
         let doubt = keep.and_then(units::doubt).map_or(String::new(), |word| format!(": {word}"));
         verdict("meets", &format!("Meets the limits{doubt}"), said(&all, within, keep))
-    } else if missed.is_empty() {
-        let together = run.and_then(|run| Some(run.goodput_per_s? / run.metrics.requests_per_s));
-        let share = fixed(together.unwrap_or(0.0) * 100.0, 0);
+    } else if let Some(together) = run.and_then(Run::share_within_limits).filter(|_| missed.is_empty()) {
+        let share = fixed(together * 100.0, 0);
         let required = fixed(setup.workload.slos.share() * 100.0, 0);
         verdict(
             "misses",

@@ -73,7 +73,7 @@ impl PoolRun {
         let (of_prompts, of_tokens) = (memory(&pool.setup)?, memory(&setup)?);
         // The link between the pools, with all GPUs of both counted.
         setup.prefill = Some(pool.clone());
-        let transfer = pools::transfer((&setup, &of_tokens), (&pool, &of_prompts))?;
+        let transfer = pools::transfer(&setup, &pool, of_prompts.kv_per_token.max(of_tokens.kv_per_token))?;
         setup.prefill = None;
         let first = started(replica::policy(&pool.setup, &of_prompts), of_prefill);
         let then = started(pools::decode_policy(&setup, &of_tokens), of_decode);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::column::{Column, plain};
-use super::enough;
+use super::{enough, line_of};
 use crate::config::check::MAX_BINS;
 use crate::config::{Bin, Field, Issue, excerpt};
 
@@ -26,19 +26,18 @@ pub fn parse(text: &str) -> Option<Result<Vec<Bin>, Issue>> {
     });
     let (prompt, output) = place(Column::Prompt).zip(place(Column::Output)).filter(|_| !arrives)?;
     let weight = names.iter().position(|name| WEIGHT.contains(&name.as_str()));
-    Some(bins(reader, [prompt, output], weight).map_err(|text| Issue::error(Field::Trace, text)))
+    Some(bins((text, reader), [prompt, output], weight).map_err(|text| Issue::error(Field::Trace, text)))
 }
 
 fn bins(
-    reader: csv::Reader<&[u8]>,
+    (text, reader): (&str, csv::Reader<&[u8]>),
     [prompt, output]: [usize; 2],
     weight: Option<usize>,
 ) -> Result<Vec<Bin>, String> {
     let mut weights: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for (index, record) in reader.into_records().enumerate() {
-        // Line numbers as in an editor, after the header.
-        let number = index + 2;
-        let record = record.map_err(|error| format!("line {number} cannot be read: {error}"))?;
+        let record = record.map_err(|error| format!("it cannot be read: {error}"))?;
+        let number = line_of(text, &record);
         enough(index)?;
         let whole = |place: usize, what: &str| {
             let text = record.get(place).ok_or_else(|| format!("line {number} has no {what}"))?;

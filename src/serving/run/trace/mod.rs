@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::SEED;
 use super::lengths::means;
 use crate::config::{Field, Issue, Lengths, Load, Setup, Workload, excerpt, json};
-use crate::kernels::random::SplitMix64;
 use crate::serving::sim::Request;
+use crate::units::random::SplitMix64;
 use crate::units::{Order, count, counted};
 use column::{Column, Columns};
 
@@ -157,14 +157,20 @@ fn of_csv(text: &str) -> Result<Vec<Line>, String> {
     let header = reader.headers().map_err(|error| format!("the header cannot be read: {error}"))?;
     let columns = Columns::of(header.iter())?;
     let mut lines = Vec::new();
-    for (index, record) in reader.into_records().enumerate() {
-        // Line numbers as in an editor, after the header.
-        let number = index + 2;
-        let record = record.map_err(|error| format!("line {number} cannot be read: {error}"))?;
+    for record in reader.into_records() {
+        let record = record.map_err(|error| format!("it cannot be read: {error}"))?;
         enough(lines.len())?;
-        lines.push(columns.line(number, |place| record.get(place).map(str::to_owned))?);
+        lines.push(columns.line(line_of(text, &record), |place| record.get(place).map(str::to_owned))?);
     }
     Ok(lines)
+}
+
+/// The line that a record of `text` begins on, as an editor counts them. Its position is that of empty lines before it.
+fn line_of(text: &str, record: &csv::StringRecord) -> usize {
+    let Some(position) = record.position() else { return 0 };
+    let rest = text.get(position.byte() as usize..).unwrap_or_default();
+    let empty = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+    position.line() as usize + rest[..empty].matches('\n').count()
 }
 
 fn of_json(text: &str) -> Result<Vec<Line>, String> {
@@ -289,6 +295,7 @@ mod tests {
             ("time,prompt\n1,2\n", "no output"),
             ("arrival,prompt,output\n-1,100,20\n", "line 2: `-1` is not a time"),
             ("arrival,prompt,output\n0,100,20\nsoon,100,20\n", "line 3: `soon` is not a time"),
+            ("arrival,prompt,output\n0,100,20\n\n-1,100,20\n", "line 4: `-1` is not a time"),
             ("arrival,prompt,output\n0,0,20\n", "line 2: `0` is not a number of prompt tokens"),
             ("arrival,prompt,output\n0,10,1.5\n", "line 2: `1.5` is not a number of output tokens"),
             ("arrival,prompt,output\n0,10\n", "line 2 has no output"),

@@ -1,7 +1,7 @@
 //! Properties that hold for any policy, load and cost.
 
 use super::*;
-use crate::kernels::random::SplitMix64;
+use crate::units::random::SplitMix64;
 
 /// A policy, requests and arrivals drawn from `seed`; memory is often tight.
 fn scenario(seed: u64) -> (Policy, Vec<Request>, Arrivals) {

@@ -87,7 +87,7 @@ fn a_prompt_begins_once_and_again_where_its_session_was_lost() {
 #[test]
 fn turns_of_a_session_never_overlap_and_all_are_served() {
     for seed in 0..200u64 {
-        let mut random = crate::kernels::random::SplitMix64::new(seed);
+        let mut random = crate::units::random::SplitMix64::new(seed);
         let (turns, count) = (random.between(1, 5), random.between(1, 12));
         let begin = match seed % 3 {
             0 => Arrivals::Closed { clients: random.between(1, 5) },
