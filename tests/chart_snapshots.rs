@@ -185,7 +185,7 @@ fn every_point_is_read_where_it_is_drawn() {
     let texts: Vec<String> = charts.iter().map(first).collect();
     let wanted = "gate_up_proj, prefill: 712 TFLOP/s at 964 FLOP/B, 76 % of its ceiling, 50 % of the step";
     assert_eq!(texts[0], wanted);
-    assert_eq!(texts[1], "Clients 1: 52.5 ms");
+    assert_eq!(texts[1], "TTFT: 52.5 ms; Clients 1");
     assert_eq!(texts[2], "one, a: 1.00 ms");
 }
 

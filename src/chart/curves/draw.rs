@@ -53,11 +53,13 @@ pub fn readings(chart: &Curves, size: (f64, f64), theme: Theme) -> Vec<Reading> 
         for (part, panel) in parts(area, chart, theme).iter().zip(&chart.panels) {
             let Some(plot) = plot(part, chart, panel, theme) else { continue };
             for line in &panel.lines {
-                let name = if line.name.is_empty() { String::new() } else { format!("{}, ", line.name) };
+                let name = if line.name.is_empty() { String::new() } else { format!(", {}", line.name) };
                 all.extend(line.points().map(|(at, value)| {
                     let (across, up) = (chart.x.unit.print(at), panel.y.unit.print(value));
                     let (x, y) = plot.at(at, value);
-                    let text = format!("{name}{} {across}: {up}", chart.x.name);
+                    // What else the panel draws follows the colon.
+                    let panel = panel.y.name.split(':').next().unwrap_or_default();
+                    let text = format!("{panel}{name}: {up}; {} {across}", chart.x.name);
                     Reading { x, y, half_width: 0.0, text, id: String::new() }
                 }));
             }

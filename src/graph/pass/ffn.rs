@@ -62,8 +62,9 @@ impl Calls<'_> {
             self.dense(&dense, count, formats.mlp);
             // Each branch has a norm after it, which needs its whole sum; the experts have one before them, too.
             self.all_reduce(count);
-            for norm in ["mlp_branch_norm", "experts_input_norm", "experts_branch_norm"] {
-                self.plain_norm(Block::Mlp, norm, count);
+            self.plain_norm(Block::Mlp, "mlp_branch_norm", count);
+            for norm in ["experts_input_norm", "experts_branch_norm"] {
+                self.plain_norm(of, norm, count);
             }
         }
         if let Some(shared) = moe.shared() {

@@ -178,7 +178,8 @@ impl Calls<'_> {
             self.after(block, ["mhc_post", "attention_output_norm"], count, blocks);
         }
         if let Some(ffn) = &blocks.ffn {
-            self.before(Block::Mlp, ["mhc_mlp_pre", "post_norm"], [count, unreduced], blocks.streams);
+            let block = if matches!(ffn, model::Ffn::Moe(_)) { Block::Experts } else { Block::Mlp };
+            self.before(block, ["mhc_mlp_pre", "post_norm"], [count, unreduced], blocks.streams);
             match ffn {
                 model::Ffn::Dense(dense) => {
                     self.dense(dense, count, self.formats.mlp);
@@ -186,7 +187,7 @@ impl Calls<'_> {
                 }
                 model::Ffn::Moe(moe) => self.moe(moe, count),
             }
-            self.after(Block::Mlp, ["mhc_mlp_post", "mlp_output_norm"], count, blocks);
+            self.after(block, ["mhc_mlp_post", "mlp_output_norm"], count, blocks);
         }
     }
 
