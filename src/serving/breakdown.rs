@@ -52,7 +52,12 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             None => kernels.push(line),
         }
     }
-    let (limit, limit_share) = limiting(&kernels, finished.time.host / total);
+    let of_host = finished.time.host + finished.time.beside;
+    let is_set_by_host = total - of_host < total * LEAST;
+    let (limit, limit_share) = match is_set_by_host {
+        true => (Resource::Launch, of_host / total),
+        false => limiting(&kernels, finished.time.host / total),
+    };
     let tokens = step.batch.tokens();
     let sequences = step.batch.count();
     let past: u64 = step.batch.sequences.iter().map(|group| group.count * group.past).sum();
@@ -66,7 +71,13 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         host: finished.time.host,
         beside: finished.time.beside,
         power: power(setup, finished),
-        sentence: sentence(phase, (limit, limit_share), &kernels, finished.time.host / total),
+        sentence: match is_set_by_host {
+            true => format!(
+                "{}: its work takes as long as the step, so faster kernels would not shorten it.",
+                by_host(phase)
+            ),
+            false => sentence(phase, (limit, limit_share), &kernels, finished.time.host / total),
+        },
         limit,
         limit_share,
         mfu: mfu(setup, step, total),
@@ -86,6 +97,9 @@ fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
     let idle = PowerModel::of(setup).ok()?.idle;
     Some(idle + Watts(finished.joules.0 / finished.time.total.0 / f64::from(setup.parallel.pp)))
 }
+
+/// Share of a step below which its kernels do not outlast the host's work.
+const LEAST: f64 = 1e-3;
 
 /// FLOP per compulsory byte; `None` if nothing is multiplied or moved.
 fn intensity(flops: Flops, bytes: Bytes) -> Option<f64> {
@@ -122,19 +136,23 @@ fn limiting(kernels: &[KernelLine], host_share: f64) -> (Resource, f64) {
     most.unwrap_or((Resource::Launch, 0.0))
 }
 
-/// `host`: the share of the step that is host time not hidden.
-fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine], host: f64) -> String {
-    let phase = match phase {
+fn by_host(phase: Phase) -> String {
+    format!("{} is limited by the host", named(phase))
+}
+
+fn named(phase: Phase) -> &'static str {
+    match phase {
         Phase::Prefill => "Prefill",
         Phase::Decode => "Decode",
-    };
+    }
+}
+
+/// `host`: the share of the step that is host time not hidden.
+fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine], host: f64) -> String {
     let small = share - host;
     if limit == Resource::Launch && host > small {
         let rest = format!("kernels too small to fill the GPU take another {}", percent(small));
-        return format!(
-            "{phase} is limited by the host: the GPU waits for it {} of the step; {rest}.",
-            percent(host)
-        );
+        return format!("{}: the GPU waits for it {} of the step; {rest}.", by_host(phase), percent(host));
     }
     let (resource, kind) = match limit {
         Resource::Compute => ("the tensor cores", "compute-bound kernels"),
@@ -146,5 +164,6 @@ fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine
         kernels.iter().filter(|line| line.limit == limit).max_by(|a, b| a.share.total_cmp(&b.share));
     let most =
         largest.map_or(String::new(), |line| format!(" ({} alone: {})", line.name, percent(line.share)));
+    let phase = named(phase);
     format!("{phase} is limited by {resource}: {} of the step goes to {kind}{most}.", percent(share))
 }

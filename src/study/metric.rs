@@ -26,8 +26,8 @@ pub struct HeadlineMetric {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparability {
     Value,
-    /// A throughput. At an arrival rate a run also drains, the longer the slower its last answers are, so it is that of
-    /// the time while the load lasts.
+    /// A throughput. A run with a stated number of requests also drains, the longer the slower its last answers are, so it is that
+    /// of the time while the load lasts.
     Sustained,
     /// A time. In an overload the queue grows throughout, and so may the batch: times then depend on the length of the run,
     /// and are not compared.
@@ -189,10 +189,13 @@ mod tests {
             case.predict(&Arc::default(), |_| Ok(Efficiencies::Roofline), false).expect(link);
             case
         };
-        // Both serve all that arrives; the slower one drains for longer.
-        let [slow, fast] = ["g=l40s&r=1", "r=1"].map(of);
-        assert!((OUTPUT.ratio(&slow, &fast).expect("comparable") - 1.0).abs() < 1e-3);
-        assert!(OUTPUT.of(&slow) < OUTPUT.of(&fast));
+        // Both serve all that arrives; of a stated number of requests, the slower one drains for longer.
+        for requests in ["", "&np=1000"] {
+            let [slow, fast] = ["g=l40s&r=1", "r=1"].map(|link| of(&format!("{link}{requests}")));
+            assert!((OUTPUT.ratio(&slow, &fast).expect("comparable") - 1.0).abs() < 1e-3);
+            let drained = OUTPUT.of(&slow).expect("output") < 0.999 * OUTPUT.of(&fast).expect("output");
+            assert_eq!(drained, !requests.is_empty());
+        }
         let [less, more] = ["r=300", "r=900"].map(of);
         assert!(less.is_overloaded() && more.is_overloaded());
         for time in [TTFT, TPOT, E2E, PER_USER] {

@@ -1051,8 +1051,9 @@ export type Run = {
   requests: number;
   metrics: Metrics;
   /**
-   * Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less. The rates in
-   * `metrics`, as in `vllm bench serve`, are lower: they also count the time of the last answers.
+   * Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less; of clients that
+   * start one after another, while all are there. The rates in `metrics` are the same, unless a number of requests is
+   * stated: then, as in `vllm bench serve`, they are lower, since they also count the time of the last answers.
    */
   sustained_per_s: number;
   /** Requests per second that meet all SLOs, if there are any. */

@@ -72,7 +72,7 @@ fn a_table_says_what_its_cost_is_of() {
     let table = |link: &str| text(&run(&[link, "--roofline", "--format", "table"]).1);
     for (link, said) in [
         ("v=1&m=qwen3-8b&g=mi300x", "No price is known"),
-        ("v=1&g=l4&w=fp8&r=1", "tok/s, the output while requests arrive."),
+        ("v=1&g=l4&w=fp8&r=1&np=1000", "tok/s, the output while requests arrive."),
     ] {
         assert!(table(link).contains(said), "{}", table(link));
     }

@@ -133,7 +133,7 @@ impl Runner {
         };
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
-        let point = ConfigPoint::of(setup, physics.metrics.in_flight);
+        let point = ConfigPoint::of(setup, physics.in_flight_of_run);
         let posterior = calibration.posterior(&point, self.own.iter(), |_| true);
         let without_own = match self.own.is_empty() {
             true => None,

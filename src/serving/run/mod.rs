@@ -38,7 +38,8 @@ use super::fit::clients_per_copy;
 use super::replica;
 use super::report::Memory;
 use super::sim::{
-    Arrivals, Limits, Outcome, Policy, Pool, Request, Saturation, SimError, simulate, simulate_disaggregated,
+    Arrivals, Limits, Metrics, Outcome, Policy, Pool, Request, Saturation, SimError, simulate,
+    simulate_disaggregated,
 };
 use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
@@ -210,16 +211,21 @@ impl Runner {
         let ReplicaOutcome { outcome, kv_tokens, replicas } = served;
         let run = Run::of(load, &outcome, replicas, kv_tokens, self.setup.workload.slos)
             .ok_or_else(|| Issue::error(Field::Load, "no request was served"))?;
-        let metrics = &run.metrics;
-        let dynamic = outcome.joules / metrics.duration * replicas;
-        let power = Power::of(setup, dynamic, metrics.output_per_s, metrics.requests_per_s);
         let arriving = load.is_rate().then(|| setup.requests_at(load.amount()));
         let served = run.saturation.map(|saturation| saturation.served_per_s);
-        let least = served.into_iter().chain(arriving).reduce(f64::min);
-        let sustained_per_s = least.unwrap_or(metrics.requests_per_s);
+        let of_all = count::while_all_are_there(setup, load, &outcome).map(|per_s| per_s * replicas);
+        let sustained = served.into_iter().chain(arriving).reduce(f64::min).or(of_all);
+        let is_endless = self.trace.is_none() && count::stated(setup, load).is_none();
+        let run = match sustained {
+            Some(per_s) if is_endless => Run { is_endless, ..run }.lasting(per_s),
+            _ => Run { sustained_per_s: sustained.unwrap_or(run.metrics.requests_per_s), ..run },
+        };
+        let Metrics { requests_per_s, output_per_s, .. } = run.metrics;
+        let dynamic = count::joules_per_request(&outcome, run.is_endless) * requests_per_s;
+        let power = Power::of(setup, dynamic, output_per_s, requests_per_s);
         let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
         let history_found = count::history_found(setup, &outcome);
-        Ok(Run { power, sustained_per_s, start: setup.workload.start, fills, history_found, ..run })
+        Ok(Run { power, start: setup.workload.start, fills, history_found, ..run })
     }
 
     /// The outcome of `requests` on one replica or both pools, and the tokens that their KV caches hold.

@@ -59,6 +59,17 @@ impl Power {
             output_tokens_per_mwh: MWH / (joules_per_output_token * setup.power_overhead),
         })
     }
+
+    /// The same watts for `times` as many requests per second.
+    pub(super) fn for_rates(self, times: f64) -> Self {
+        Self {
+            joules_per_output_token: self.joules_per_output_token / times,
+            joules_band: self.joules_band.map(|end| end / times),
+            joules_per_request: self.joules_per_request / times,
+            output_tokens_per_mwh: self.output_tokens_per_mwh * times,
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,8 +20,9 @@ pub struct Run {
     /// Simulated requests, of one replica.
     pub requests: u32,
     pub metrics: Metrics,
-    /// Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less. The rates in
-    /// `metrics`, as in `vllm bench serve`, are lower: they also count the time of the last answers.
+    /// Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less; of clients that
+    /// start one after another, while all are there. The rates in `metrics` are the same, unless a number of requests is
+    /// stated: then, as in `vllm bench serve`, they are lower, since they also count the time of the last answers.
     pub sustained_per_s: f64,
     /// Requests per second that meet all SLOs, if there are any.
     pub goodput_per_s: Option<f64>,
@@ -43,6 +44,14 @@ pub struct Run {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub start: Start,
+    /// Whether it stands for a load that nobody ends: the number of requests was not stated.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub is_endless: bool,
+    /// Requests in flight over the whole run, ramp-up and drain included, as in the runs of the calibration.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub in_flight_of_run: f64,
     /// Whether the number of requests in flight still grows at the end: more may arrive than can be served.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
@@ -121,6 +130,8 @@ impl Run {
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             history_found: None,
             saturation,
+            is_endless: false,
+            in_flight_of_run: one.in_flight,
             fills: false,
             timeline: Timeline {
                 time: column(&|moment| moment.time),
@@ -141,9 +152,23 @@ impl Run {
         setup.under(|workload| workload.requests = workload.requests.or(is_longer.then_some(all)))
     }
 
+    /// The run of a load that nobody ends, with `per_s` requests per second: its rates and the requests in it are those while the
+    /// load lasts, whatever number of requests stood for it.
+    pub(super) fn lasting(mut self, per_s: f64) -> Self {
+        let times = per_s / self.metrics.requests_per_s;
+        let Metrics { requests_per_s, output_per_s, total_per_s, in_flight, waiting, running, .. } =
+            &mut self.metrics;
+        for rate in [requests_per_s, output_per_s, total_per_s, in_flight, waiting, running] {
+            *rate *= times;
+        }
+        let goodput_per_s = self.goodput_per_s.map(|good| good * times);
+        let power = self.power.map(|power| power.for_rates(times));
+        Self { sustained_per_s: per_s, goodput_per_s, power, ..self }
+    }
+
     /// A rate of the run, converted to the time while the load lasts.
     pub fn sustained(&self, per_s: f64) -> f64 {
-        per_s * (self.sustained_per_s / self.metrics.requests_per_s)
+        if self.is_endless { per_s } else { per_s * (self.sustained_per_s / self.metrics.requests_per_s) }
     }
 
     /// The goodput, unless arrivals exceed capacity: a run shows only the start of an overload.

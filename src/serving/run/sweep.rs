@@ -208,11 +208,10 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Runner {
-    /// Rates up to just beyond capacity, and `rate` itself if within reach.
+    /// Rates up to just beyond capacity, and `rate` itself if within reach. Where no overload was found, around `rate`.
     fn rates_around(&self, rate: f64) -> Vec<f64> {
-        let Some(capacity) = self.capacity() else { return vec![rate] };
         // Of sessions, not requests.
-        let capacity = capacity / self.setup.requests_at(1.0);
+        let capacity = self.capacity().map_or(rate, |capacity| capacity / self.setup.requests_at(1.0));
         let mut rates: Vec<f64> = SHARES.iter().map(|share| significant(share * capacity, 3)).collect();
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);

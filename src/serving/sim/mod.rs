@@ -38,16 +38,18 @@ mod scheduled;
 mod system;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use arrivals::Arrivals;
 pub use cost::{Chunk, RankStep, Spent, StepCost};
 pub use error::SimError;
 pub use host::HostCache;
 pub use metrics::{LimitResult, Metrics, Stats, goodput, limit_results, metrics};
-pub use outcome::{Counts, FinishedRequest, Gap, Gaps, Moment, Outcome, Saturation};
+pub use outcome::{Counts, FinishedRequest, Gap, Gaps, Moment, Outcome, Saturation, SecondHalf};
 pub use policy::{BalanceWait, BatchWait, Policy, Preempt, padded};
 pub use request::Request;
 pub use system::Limits;
+pub use watch::mostly_wait;
 
 use crate::config::FirstToken;
 use system::System;

@@ -26,7 +26,7 @@ impl FinishedRequest {
     }
 
     /// The share of its tokens that came from `start` to `end`: requests of one length finish in waves, but their tokens come evenly.
-    fn share_within(&self, start: f64, end: f64) -> f64 {
+    pub fn share_within(&self, start: f64, end: f64) -> f64 {
         let whole = self.last - self.first;
         if whole > 0.0 {
             ((self.last.min(end) - self.first.max(start)) / whole).max(0.0)
@@ -138,6 +138,16 @@ pub struct Saturation {
     pub of_decode: bool,
 }
 
+/// From the arrival of the middle request to that of the last, when a server neither fills nor drains.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SecondHalf {
+    /// Seconds.
+    pub from: f64,
+    pub until: f64,
+    /// Energy of the steps in it, beyond idle power.
+    pub joules: f64,
+}
+
 /// The whole run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -152,6 +162,7 @@ pub struct Outcome {
     pub timeline: Vec<Moment>,
     /// Energy of all GPUs' steps in joules, beyond idle power.
     pub joules: f64,
+    pub second_half: SecondHalf,
     /// Seconds that requests waited for a slot, all together.
     pub queued: f64,
     /// Seconds that they held one.
@@ -221,6 +232,8 @@ impl Outcome {
             served.last = served.first + decoding;
         }
         self.timeline.iter_mut().for_each(|moment| moment.time *= later);
+        self.second_half.from *= later;
+        self.second_half.until *= later;
     }
 }
 
@@ -265,65 +278,5 @@ impl Timeline {
 
     pub fn into_moments(self) -> Vec<Moment> {
         self.moments
-    }
-}
-
-/// Tracks the queue at every arrival; for sessions, only at their first turn: once no more sessions start, the queue of
-/// an overloaded system shrinks although turns still arrive.
-#[derive(Debug, Default)]
-pub(super) struct QueueWatch {
-    /// Arrivals, and requests of each.
-    count: usize,
-    turns: usize,
-    seen: usize,
-    /// Sums of queue lengths, per quarter of the arrivals.
-    waiting: [f64; 4],
-    /// When half of them had arrived, and all.
-    half: f64,
-    end: f64,
-    backlog: u32,
-    of_decode: bool,
-}
-
-/// Queue growth, as a share of arrivals, above which arrivals exceed capacity.
-const GROWTH: f64 = 0.05;
-/// Minimum queue growth, to rule out chance.
-const LEAST_GROWTH: f64 = 8.0;
-
-impl QueueWatch {
-    pub fn new(requests: usize, turns: usize) -> Self {
-        Self { count: requests / turns.max(1), turns, ..Self::default() }
-    }
-
-    /// Requests that wait at an arrival, and whether a decode worker could not start one.
-    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32, of_decode: bool) {
-        if !id.is_multiple_of(self.turns) {
-            return;
-        }
-        self.waiting[(4 * self.seen / self.count.max(1)).min(3)] += f64::from(waiting);
-        self.seen += 1;
-        if self.seen <= self.count.div_ceil(2) {
-            self.half = time;
-        }
-        self.end = time;
-        self.backlog = waiting;
-        self.of_decode = of_decode;
-    }
-
-    /// Half of all requests arrive between the middles of the second and the last quarter.
-    pub fn verdict(&self, requests: &[FinishedRequest]) -> Option<Saturation> {
-        let quarter = self.count as f64 / 4.0;
-        let growth = (self.waiting[3] - self.waiting[1]) / quarter;
-        let span = self.end - self.half;
-        if growth < LEAST_GROWTH.max(GROWTH * 2.0 * quarter) || span <= 0.0 {
-            return None;
-        }
-        Some(Saturation {
-            offered_per_s: (self.count / 2 * self.turns) as f64 / span,
-            served_per_s: requests.iter().map(|served| served.share_within(self.half, self.end)).sum::<f64>()
-                / span,
-            backlog: self.backlog,
-            of_decode: self.of_decode,
-        })
     }
 }

@@ -2,11 +2,13 @@
 
 use super::arrivals::ArrivalSource;
 use super::hand_over::{Event, Token};
-use super::outcome::{QueueWatch, Timeline};
+use super::outcome::Timeline;
 use super::replica::Replica;
 use super::request::RequestState;
+use super::watch::QueueWatch;
 use super::{
-    Arrivals, Counts, FinishedRequest, FirstToken, Gaps, Moment, Outcome, Pool, Request, SimError, Transfer,
+    Arrivals, Counts, FinishedRequest, FirstToken, Gaps, Moment, Outcome, Pool, Request, SecondHalf,
+    SimError, Transfer,
 };
 use crate::units::smaller;
 
@@ -47,6 +49,9 @@ pub(super) struct System<'a> {
     limits: Limits,
     timeline: Timeline,
     watch: QueueWatch,
+    second_half: SecondHalf,
+    /// Energy until the second half.
+    before_half: f64,
 }
 
 impl<'a> System<'a> {
@@ -94,6 +99,8 @@ impl<'a> System<'a> {
             requests,
             states,
             watch: QueueWatch::new(requests.len(), source.turns()),
+            second_half: SecondHalf::default(),
+            before_half: 0.0,
             source,
             served: requests.iter().map(unserved).collect(),
             arrived: 0,
@@ -162,6 +169,14 @@ impl<'a> System<'a> {
         times.fold((0, f64::INFINITY), |best, next| if next.1 < best.1 { next } else { best })
     }
 
+    fn note_arrival(&mut self, time: f64) {
+        let joules = self.joules();
+        if self.arrived <= self.requests.len().div_ceil(2) {
+            (self.second_half.from, self.before_half) = (time, joules);
+        }
+        (self.second_half.until, self.second_half.joules) = (time, joules - self.before_half);
+    }
+
     fn arrive(&mut self, time: f64) {
         self.count_requests(time);
         let id = self.source.take();
@@ -169,6 +184,7 @@ impl<'a> System<'a> {
         let of_decode = self.replicas[self.decode_from..].iter().any(Replica::is_full);
         self.watch.arrival(id, due, self.waiting() + overdue, of_decode);
         self.arrived += 1;
+        self.note_arrival(time);
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);
         let replica = &mut self.replicas[index];
@@ -265,6 +281,7 @@ impl<'a> System<'a> {
             return Err(SimError::Stuck { request });
         }
         let joules = self.joules();
+        let second_half = self.second_half;
         let (mut counts, mut gaps) = (Counts::default(), Gaps::default());
         for replica in self.replicas {
             counts.add(replica.counts());
@@ -278,6 +295,7 @@ impl<'a> System<'a> {
             counts,
             timeline: self.timeline.into_moments(),
             joules,
+            second_half,
             queued: self.queued,
             held_slots: self.held_slots,
             saturation,

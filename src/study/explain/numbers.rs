@@ -193,6 +193,14 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
             count(headline.requests_per_s * headline.e2e.0),
         ));
     }
+    let is_endless = setup.workload.load.is_rate() && setup.workload.requests.is_none();
+    if is_endless {
+        lines.push(
+            "These are rates while requests arrive. A benchmark with a stated number of requests also counts the time of its last \
+             answers, and reports less: the less, the fewer they are."
+                .into(),
+        );
+    }
     if headline.sustained_output_per_s != headline.output_per_s {
         lines.push(format!(
             "These are rates of the whole run, up to its last answer, as a benchmark reports them; while requests arrive, {} are \

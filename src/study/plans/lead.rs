@@ -1,7 +1,7 @@
 //! The recommendation in a sentence, with the chance that it meets the limits.
 
 use super::{is_affordable, open, sentence};
-use crate::config::Issue;
+use crate::config::{Field, Issue};
 use crate::find::{Answer, Day, DeploymentPlan, RankedBy};
 use crate::study::{Block, Span};
 use crate::units::{self, Dollars, Seconds};
@@ -53,6 +53,10 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let is_limited = best.chance_within_limits.is_some() || !best.limits.is_empty();
     if !is_limited && answer.ranked_by == RankedBy::DollarsPerHour {
         text += " No limits are set, so it may be slow: state the TTFT and TPOT that users accept.";
+    }
+    // Without a ramp the same clients may miss a limit that they meet here.
+    if let Some(ramp) = best.config.get(Field::Ramp.id()).and_then(serde_json::Value::as_f64) {
+        text += &format!(" Its clients start one after another, over {}.", Seconds(ramp).print());
     }
     if let Some(seconds) = best.job_seconds {
         let cost =

@@ -160,8 +160,8 @@ fn no_price() -> Reading {
     Reading { id: "cost".into(), value: f64::NAN, number: "–".into(), spread, ..Reading::default() }
 }
 
-/// The output rate that cost is based on, if it differs from the whole run's: at a rate, the last answers finish after
-/// arrivals stop.
+/// The output rate that cost is based on, if it differs from the whole run's: at a rate with a stated number of requests, the last
+/// answers finish after arrivals stop.
 fn lasting(headline: &Headline) -> String {
     let [lasting, whole] = [headline.sustained_output_per_s, headline.output_per_s].map(count);
     if lasting == whole { String::new() } else { format!("at {lasting} tok/s under load") }

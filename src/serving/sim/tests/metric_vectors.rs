@@ -12,6 +12,7 @@ fn outcome(requests: Vec<FinishedRequest>, gaps: Gaps) -> Outcome {
         counts,
         timeline: Vec::new(),
         joules: 0.0,
+        second_half: SecondHalf::default(),
         queued: 0.0,
         held_slots: 0.0,
         saturation: None,
