@@ -51,6 +51,36 @@ addEventListener("click", ({ target }) => {
   }
 });
 
+/** What had the focus at the last press or step through the history, and all around it; empty once the visitor has moved on. */
+let held = [];
+function hold() {
+  held = [];
+  for (let at = document.activeElement; at; at = at.parentElement) held.push(at);
+}
+for (const type of ["click", "popstate"]) addEventListener(type, hold, true);
+addEventListener("focusin", ({ relatedTarget }) => {
+  if (relatedTarget) held = [];
+});
+
+/** Where what was pressed is removed or hidden by that, the region around it has the focus, else the results: a keyboard and a screen reader would start again at the top. */
+function keepFocus() {
+  const [lost] = held;
+  if (!lost || !document.hasFocus() || ![lost, document.body].includes(document.activeElement) || lost.checkVisibility()) return;
+  const regions = [...held, ...document.querySelectorAll(".results")];
+  const region = regions.find((one) => one.matches("section, fieldset") && one.checkVisibility());
+  if (!region) return;
+  region.tabIndex = -1;
+  region.focus({ preventScroll: true });
+}
+
+// In the frame of the update, after documents, which give the focus to the same row in its new place.
+let check;
+const updates = new MutationObserver(() => {
+  cancelAnimationFrame(check);
+  check = requestAnimationFrame(keepFocus);
+});
+updates.observe(document.body, { childList: true, subtree: true, attributeFilter: ["class", "hidden", "open"] });
+
 /** Two fingers on a chart zoom it as a trackpad's do, around their middle. */
 let apart = 0;
 const pinch = (event) => {
