@@ -113,6 +113,62 @@ pageTest("what would be better is said, and one press away", {}, async ({ page, 
   await page.locator("[data-verdict=meets]").waitFor();
 });
 
+pageTest("what an update removes or hides leaves the focus near, not at the top of the page", {}, async ({ page, open }) => {
+  await open("v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60");
+  await settled(page);
+  const focused = (selector) => page.waitForFunction((selector) => document.activeElement.matches(selector), selector);
+  const apply = page.getByTestId("better").getByRole("link", { name: "Apply" });
+  await apply.waitFor({ timeout: 45_000 });
+  await apply.press("Enter");
+  await focused("#results");
+  await page.getByTestId("trace-panel").locator("summary").click();
+  await page.getByTestId("trace").fill("arrival,prompt,output\n0,300,20\n1,300,20");
+  await page.getByTestId("trace-use").press("Enter");
+  const remove = page.getByTestId("trace-remove");
+  await remove.waitFor();
+  // What stays keeps it.
+  await settled(page);
+  await focused("[data-testid=trace-use]");
+  await remove.press("Enter");
+  await focused("fieldset:has([data-testid=trace-remove])");
+});
+
+pageTest("in forced colours what is chosen can be told, and colours that mean something stay", {}, async ({ page, open }) => {
+  await page.emulateMedia({ forcedColors: "active" });
+  await open(LIMITED);
+  await settled(page);
+  await curved(page);
+  const [chosen, other, bars, list] = await page.evaluate(() => {
+    const style = (selector) => [...document.querySelectorAll(selector)].map((element) => getComputedStyle(element));
+    const backs = (selector) => [...new Set(style(selector).map((of) => of.backgroundColor))];
+    return [
+      backs(".segments input:checked + label"), backs(".segments input:not(:checked) + label"), backs(".time .bar > span"), style(".picked > select").map((of) => of.color),
+    ];
+  });
+  assert.equal(chosen.length, 1);
+  assert.ok(!other.includes(chosen[0]), `${chosen} among ${other}`);
+  assert.ok(bars.length >= 3, `${bars}`);
+  assert.deepEqual([...new Set(list)], ["rgba(0, 0, 0, 0)"]);
+});
+
+for (const [name, viewport] of [["desktop", desktop], ["phone", phone]]) {
+  pageTest(`${name}: the outline of a term in the headline is whole, and a phone's are as high as a finger needs`, { viewport }, async ({ page, open }) => {
+    await open(LIMITED);
+    await settled(page);
+    const terms = await page.locator(".gauge dt .term:visible").evaluateAll((terms) => terms.map((term) => {
+      term.focus({ focusVisible: true });
+      const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(term);
+      const [box, around] = [term, term.closest("dt")].map((element) => element.getBoundingClientRect());
+      const reach = outlineStyle === "none" ? NaN : parseFloat(outlineWidth) + parseFloat(outlineOffset);
+      return { height: box.height, room: Math.min(box.left - around.left, box.top - around.top, around.bottom - box.bottom) - reach };
+    }));
+    assert.ok(terms.length >= 4 && terms.every(({ room }) => room >= 0), JSON.stringify(terms));
+    if (viewport !== phone) return;
+    const heights = await page.locator(".term:visible, .why:visible").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    assert.ok(Math.min(...heights) >= 24, `${heights}`);
+  });
+}
+
 pageTest("a phone shows what is set in a line, which opens the form", { viewport: phone }, async ({ page, open }) => {
   await open(LIMITED);
   await settled(page);
