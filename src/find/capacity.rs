@@ -272,10 +272,10 @@ impl Day {
         )
     }
 
-    /// `0h 1, 8h 2, 20h 1`: the number of replicas at first, and from each hour on at which it changes.
+    /// `1 from 0:00, 2 from 8:00, 1 from 20:00`: the number of replicas at first, and from each hour on at which it changes.
     pub fn steps(&self) -> String {
         let steps = self.hours.iter().enumerate().filter(|(at, hour)| *at == 0 || hour.step != 0);
-        let steps: Vec<String> = steps.map(|(at, hour)| format!("{at}h {}", hour.replicas)).collect();
+        let steps: Vec<String> = steps.map(|(at, hour)| format!("{} from {at}:00", hour.replicas)).collect();
         steps.join(", ")
     }
 }

@@ -56,8 +56,11 @@ impl Plans {
 
     /// Layouts done and in total; equal only if nothing remains.
     pub fn progress(&self) -> (usize, usize) {
-        let Some((_, search)) = &self.search else { return (0, 0) };
-        let counts = search.counts();
+        let Some((survey, search)) = &self.search else { return (0, 0) };
+        let counts = match self.shows_peak(survey) {
+            true => survey.capacity.answer.counts,
+            false => search.counts(),
+        };
         let (all, remaining) = (counts.layouts.max(1), counts.remaining);
         let done = if self.done { all } else { (all - remaining.min(all)).min(all - 1) };
         (done as usize, all as usize)
@@ -72,9 +75,15 @@ impl Plans {
 
     /// The plans that are known: those of the search under way, unless it is one for an hour of a day.
     fn shown(&self, survey: &Survey, search: &Search) -> Answer {
-        let of_day =
-            !survey.is_last() && survey.capacity.most.is_none() && !survey.capacity.answer.plans.is_empty();
-        if self.done || of_day { survey.capacity.answer.clone() } else { search.answer() }
+        match self.done || self.shows_peak(survey) {
+            true => survey.capacity.answer.clone(),
+            false => search.answer(),
+        }
+    }
+
+    /// Whether the search under way is one for an hour of a day, of a single layout.
+    fn shows_peak(&self, survey: &Survey) -> bool {
+        !survey.is_last() && survey.capacity.most.is_none() && !survey.capacity.answer.plans.is_empty()
     }
 
     /// The plans that are known, and what was searched. `page` is the page's address, for links to share.
@@ -184,7 +193,7 @@ fn capacity(Capacity { most, days, .. }: &Capacity, answer: &Answer, done: bool)
     let best = answer.plans.first().filter(|_| done);
     let so_far = if done { "" } else { "so far " };
     let most = most.map(|most| Block::text(sentence(&format!("{so_far}{}", most.text(best)))));
-    let head = ["Plan", "$ a day", "$ a day at peak replicas", "GPU hours", "Replicas from each hour on"];
+    let head = ["Plan", "$ a day", "$ a day at peak replicas", "GPU hours", "Replicas"];
     let row = |day: &Day| {
         Row::new(vec![
             Span::link(&day.name, format!("#{}", day.link)),
