@@ -36,12 +36,20 @@ fn fact(fact: &Fact) -> String {
     format!("* {}: {}", plain(&fact.name), plain(&fact.value))
 }
 
+/// Without the columns of boxes that only the page has.
 fn table(table: &Table, page: &str) -> String {
-    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    let head = line(table.head.iter().map(|name| plain(name)).collect());
-    let marks = table.head.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" });
-    let marks = line(marks.map(str::to_owned).collect());
-    let rows = table.rows.iter().map(|row| line(row.cells.iter().map(|cell| span(cell, page)).collect()));
+    let is_box = |at: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.cells.get(at));
+        cells.clone().count() > 0 && cells.into_iter().all(|cell| cell.link.starts_with("mark:"))
+    };
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        let shown = cells.enumerate().filter(|(at, _)| !is_box(*at)).map(|(_, cell)| cell);
+        format!("| {} |", shown.collect::<Vec<_>>().join(" | "))
+    };
+    let head = line(&mut table.head.iter().map(|name| plain(name)));
+    let aligned = |at: usize| if at == 0 { "---" } else { "---:" };
+    let marks = line(&mut (0..table.head.len()).map(|at| aligned(at).to_owned()));
+    let rows = table.rows.iter().map(|row| line(&mut row.cells.iter().map(|cell| span(cell, page))));
     [head, marks].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
@@ -51,9 +59,6 @@ fn span(span: &Span, page: &str) -> String {
         true => format!("<{}>", span.text),
         false => plain(&span.text),
     };
-    if span.link.starts_with("mark:") {
-        return String::new();
-    }
     if !span.link.starts_with('#') { text } else { format!("[{text}]({page}{})", span.link) }
 }
 

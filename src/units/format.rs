@@ -15,6 +15,15 @@ impl Printed {
     pub fn has_unit_of(&self, other: &Self) -> bool {
         self.unit == other.unit && ![self, other].iter().any(|one| one.number.contains('\u{a0}'))
     }
+
+    /// `112 to 140 ms`: the range from here to `high`, with the unit only once if both have the same.
+    pub fn to(&self, high: &Self) -> String {
+        if self.has_unit_of(high) {
+            format!("{} to {high}", self.number)
+        } else {
+            format!("{self} to {high}")
+        }
+    }
 }
 
 impl std::fmt::Display for Printed {

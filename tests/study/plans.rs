@@ -78,8 +78,23 @@ fn a_search_is_shared_as_its_link_and_its_plans_are_saved_as_files() {
     assert!(csv[0].starts_with("name,gpu,gpus,replicas,link,ttft_mean_ms") && csv.len() == plans.len() + 1);
     let markdown = code(&document, "plans-markdown");
     assert!(markdown.starts_with(&link_of(LINK)) && markdown.contains("| Plan |"), "{markdown}");
+    // A box to tick is nothing outside the page.
+    assert!(!markdown.contains("| Compare |") && !markdown.contains("|  |"), "{markdown}");
     // Commands print the plans alone.
     assert!(!study.document().to_markdown(PAGE).contains("Export"));
+}
+
+#[test]
+fn the_layouts_of_a_day_are_those_of_its_peak() {
+    let rates = [["1"; 12], ["2"; 12]].concat().join(",");
+    let link = format!("v=1&m=qwen3-8b&isl=512&osl=64&np=100&sp=30&f=gpu~h100-sxm~engine~vllm~day~{rates}");
+    let mut study = Study::new(Topic::Plans, "", &link, PAGE);
+    while study.step(|_| Ok(Efficiencies::Roofline)).expect("the roofline always answers") {}
+    let document = study.document();
+    let counts = document.blocks.iter().find(|block| block.id == "plans-counts").expect("what was searched");
+    let Content::Facts(facts) = &counts.content else { panic!("{counts:?}") };
+    let (done, all) = study.progress();
+    assert_eq!((done.to_string(), done), (facts[0].value.clone(), all));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The plans as a table, and the details of each.
 
 use crate::calibration::Band;
+use crate::config::{Slos, link};
 use crate::find::DeploymentPlan;
 use crate::study::{Block, Fact, Row, Span};
 use crate::units::{Dollars, Printed, Seconds, cents, chance, count, counted, fixed, percent};
@@ -91,17 +92,10 @@ pub(super) fn details(index: usize, plan: &DeploymentPlan, page: &str) -> Block 
 }
 
 fn figures(plan: &DeploymentPlan) -> Block {
-    let between = |band: &Band| {
-        let of = |value: f64| Seconds(value).print();
-        let (low, high) = (of(band.low), of(band.high));
-        match low.has_unit_of(&high) {
-            true => format!("{}–{high}", low.number),
-            false => format!("{low}–{high}"),
-        }
-    };
+    let between = |band: &Band| Seconds(band.low).print().to(&Seconds(band.high).print());
     const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
     const BAND: &str = "80 % of measured means are expected in this range";
-    const LIMITED: &str = "80 % of measurements of the limited percentile are expected in this range";
+    const LIMITED: &str = "At the percentile that must be within the limit, and the range in which 80 % of measurements are expected";
     let mut facts = vec![
         Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
         Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
@@ -124,17 +118,13 @@ fn figures(plan: &DeploymentPlan) -> Block {
         facts.push(rate("Power", power.watts, "W", WHOLE));
         facts.push(rate("Energy", power.joules_per_output_token, "J/token", WHOLE));
     }
+    let percentile = link::decode(&plan.link).0.scenario.workload.slos.share_of_each() * 100.0;
     for (index, kept) in plan.limits.iter().enumerate() {
         let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
-        let name = kept.field.input().label;
-        let value = format!("{at} of {limit}, {}", percent(kept.share));
-        facts.push(Fact::new(
-            name,
-            value,
-            "Time at the required percentile, the limit, and the share of requests within it",
-        ));
         let band = plan.bands.as_ref().and_then(|bands| bands.limits.get(index)?.as_ref());
-        facts.extend(band.map(|band| Fact::new(&format!("{name}, 80 %"), between(band), LIMITED)));
+        let band = band.map_or_else(String::new, |band| format!(" (80 %: {})", between(band)));
+        let name = format!("{} P{}", Slos::metric(kept.field), count(percentile));
+        facts.push(Fact::new(&name, format!("{at}{band}, limit {limit}"), LIMITED));
     }
     if let Some(bands) = &plan.bands {
         facts.push(Fact::new("Mean TTFT, 80 %", between(&bands.ttft.mean), BAND));

@@ -176,7 +176,7 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
             _ if report.run.is_none() => "measured runs calibrate simulated loads, not a static batch",
             _ => "the calibration is for another release of the learned models",
         };
-        return Some(format!("Uncalibrated, without bands: {why}."));
+        return Some(format!("Times and throughput are uncalibrated and have no bands: {why}."));
     };
     let runs = |runs: u32| counted(runs, "measured run");
     let behind = match (support.of_model_on_engine, support.of_gpu_on_engine) {
@@ -210,12 +210,8 @@ fn calibration(setup: &Setup, report: &Report) -> Option<String> {
 fn between(band: Option<Band>, print: impl Fn(f64) -> Printed) -> String {
     let Some(band) = band else { return String::new() };
     let (low, high) = (print(band.low), print(band.high));
-    match low.has_unit_of(&high) {
-        // Both ends print alike: an interval would say nothing.
-        true if low.number == high.number => String::new(),
-        true => format!("{} to {high}", low.number),
-        false => format!("{low} to {high}"),
-    }
+    // Both ends print alike: an interval would say nothing.
+    if low == high { String::new() } else { low.to(&high) }
 }
 
 fn reading(id: &str, value: f64, printed: Printed) -> Reading {
