@@ -1,10 +1,10 @@
-//! Probabilities as they are printed, and in words.
+//! Probabilities as they are printed, and how far they are in doubt.
 
 use super::format::fixed;
 
 /// Probabilities beyond this print as "over".
 const CERTAIN: f64 = 0.99;
-/// From this probability on no word is added; at or below its complement it is called unlikely.
+/// From this probability on there is no doubt; at or below its complement it is called unlikely.
 const LIKELY: f64 = 2.0 / 3.0;
 
 /// A probability: `93 %`, `over 99 %`.
@@ -17,12 +17,19 @@ pub fn chance(probability: f64) -> String {
     }
 }
 
-/// The word that qualifies a probability; `None` if it is likely.
-pub fn doubt(probability: f64) -> Option<&'static str> {
+/// Why a probability is not likely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    Even,
+    Unlikely,
+}
+
+/// What qualifies a probability; `None` if it is likely.
+pub fn doubt(probability: f64) -> Option<Doubt> {
     match probability {
         likely if likely >= LIKELY => None,
-        unlikely if unlikely <= 1.0 - LIKELY => Some("unlikely"),
-        _ => Some("about even"),
+        unlikely if unlikely <= 1.0 - LIKELY => Some(Doubt::Unlikely),
+        _ => Some(Doubt::Even),
     }
 }
 
@@ -41,8 +48,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_chances_that_are_not_likely_have_a_word() {
-        assert_eq!([0.93, 0.52, 0.2].map(doubt), [None, Some("about even"), Some("unlikely")]);
+    fn only_chances_that_are_not_likely_are_in_doubt() {
+        assert_eq!([0.93, 0.52, 0.2].map(doubt), [None, Some(Doubt::Even), Some(Doubt::Unlikely)]);
     }
 
     #[test]

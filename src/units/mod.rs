@@ -15,7 +15,7 @@ pub const F32_BYTES: f64 = 4.0;
 pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
-pub use chance::{chance, confidence, doubt, tenths};
+pub use chance::{Doubt, chance, confidence, doubt, tenths};
 pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
 pub use order::{Order, map_of, quantile};

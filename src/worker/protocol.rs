@@ -152,7 +152,7 @@ pub struct Answer {
 /// Whether the configuration fits and meets the limits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// `meets`, `misses`, `none` (no limits) or `unfit`.
+    /// `meets`, `may` (in doubt), `misses`, `none` (no limits) or `unfit`.
     pub id: String,
     pub words: String,
     /// By how much limits are met or missed, or what would make the configuration fit.

@@ -4,7 +4,7 @@ use super::{is_affordable, open, sentence};
 use crate::config::{Field, Issue};
 use crate::find::{Answer, Day, DeploymentPlan, RankedBy};
 use crate::study::{Block, Span};
-use crate::units::{self, Dollars, Seconds};
+use crate::units::{self, Dollars, Doubt, Seconds};
 
 /// Probability of meeting the limits from which on a plan is a safe one.
 const SAFE: f64 = 0.8;
@@ -30,8 +30,8 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let unsure = best.chance_within_limits.and_then(units::doubt);
     let so_far = if answer.finished { "" } else { " so far" };
     let begin = match unsure {
-        Some("unlikely") => format!("Cheapest{so_far}, but unlikely to meet the limits"),
-        Some(even) => format!("Cheapest{so_far}, with {even} chances of meeting the limits"),
+        Some(Doubt::Unlikely) => format!("Cheapest{so_far}, but unlikely to meet the limits"),
+        Some(Doubt::Even) => format!("Cheapest{so_far}, with about even chances of meeting the limits"),
         None => format!("Best{so_far}"),
     };
     let sure =

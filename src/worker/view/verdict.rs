@@ -5,7 +5,7 @@ use crate::serving::{Report, UNFIT};
 
 use crate::serving::report::Headline;
 use crate::serving::run::Run;
-use crate::units::{self, Seconds, confidence, count, fixed};
+use crate::units::{self, Doubt, Seconds, confidence, count, fixed};
 use crate::worker::protocol::Verdict;
 
 /// Share of its limit up to which the median meets it easily.
@@ -64,8 +64,12 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
         verdict("none", "No limits set", String::new())
     } else if keeps {
         let all: Vec<&ComparedLimit> = limits.iter().collect();
-        let doubt = keep.and_then(units::doubt).map_or(String::new(), |word| format!(": {word}"));
-        verdict("meets", &format!("Meets the limits{doubt}"), said(&all, within, keep))
+        let (id, words) = match keep.and_then(units::doubt) {
+            None => ("meets", "Meets the limits"),
+            Some(Doubt::Even) => ("may", "May meet the limits"),
+            Some(Doubt::Unlikely) => ("may", "Unlikely to meet the limits"),
+        };
+        verdict(id, words, said(&all, within, keep))
     } else if let Some(together) = run.and_then(Run::share_within_limits).filter(|_| missed.is_empty()) {
         let share = fixed(together * 100.0, 0);
         let required = fixed(setup.workload.slos.share() * 100.0, 0);
