@@ -52,7 +52,10 @@ fn clear_differences_are_decided() {
 #[test]
 fn undecided_comparisons_say_what_to_measure() {
     let other = "v~1~m~qwen3-32b~tp~2~c~32~e~trtllm";
-    assert!(ranked(other).contains("too close to call"), "{}", ranked(other));
+    let said = ranked(other);
+    assert!(said.contains("too close to call"), "{said}");
+    // Which is ahead, too.
+    assert!(["that A is better)", "that This is better)"].iter().any(|ahead| said.contains(ahead)), "{said}");
     let document = study(Topic::Compare, &format!("{FORM}&vs={other}"));
     let fold = document.blocks.iter().find_map(|block| match &block.content {
         Content::Fold(inside) => Some((&block.name, inside)),
@@ -114,4 +117,26 @@ fn changes_have_chances() {
             "{row:?}"
         );
     }
+}
+
+#[test]
+fn rows_that_do_not_keep_up_come_last_and_are_not_called_cheaper() {
+    let document = study(Topic::Change, "v=1&m=qwen3-32b&tp=2&r=8");
+    let table = document.blocks.iter().find_map(Block::as_table).expect("a table of changes");
+    let is_overloaded = |row: &Row| row.cells[column(table, "Meets limits")].text.contains("overloaded");
+    let overloaded: Vec<bool> = table.rows.iter().map(is_overloaded).collect();
+    assert!(overloaded.is_sorted() && overloaded.contains(&false) && overloaded.contains(&true), "{table:?}");
+    for row in table.rows.iter().filter(|row| is_overloaded(row)) {
+        assert_eq!(row.cells[column(table, "Likely cheaper")].text, "–");
+        assert!(!row.cells[column(table, "Cost per M output tokens")].text.contains('%'), "{row:?}");
+    }
+}
+
+/// A setting before another checkpoint, where both cost the same.
+#[test]
+fn weights_are_not_converted_where_a_setting_gains_as_much() {
+    let document = study(Topic::Better, "v=1&m=granite-4.0-h-small&e=sglang&g=h200-sxm&r=8");
+    let Content::Text(spans) = &document.blocks[0].content else { panic!("{document:?}") };
+    let apply = &spans.last().expect("a link").link;
+    assert!(apply.starts_with('#') && !apply.contains("&w="), "{apply}");
 }

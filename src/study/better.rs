@@ -66,7 +66,7 @@ fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
 }
 
 /// The cheapest change. Of those with the same cost one that is as sure as any: first what keeps the engine and the GPU,
-/// then the surest, then the fastest, so that a change never comes with another one that gains nothing.
+/// then the checkpoint, then the surest, then the fastest, so that a change never comes with another one that gains nothing.
 fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &'a Case)> {
     let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
     let mut all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
@@ -94,11 +94,13 @@ fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &
         let (case, own) = (&case.scenario, &own.scenario);
         case.gpu != own.gpu || case.engine != own.engine
     };
+    // A setting needs no other checkpoint.
+    let effort = |case: &Case| (moves(case), converts(case));
     all.retain(|(cost, _)| *cost <= least * (1.0 + SAME));
     let surest = all.iter().map(|(_, case)| chance(case)).fold(0.0, f64::max);
     let sure = all.into_iter().filter(|(_, case)| chance(case) >= surest - AS_SURE);
     let order = |a: &Case, b: &Case| {
-        let doubts = moves(a).cmp(&moves(b)).then(doubt(a).total_cmp(&doubt(b)));
+        let doubts = effort(a).cmp(&effort(b)).then(doubt(a).total_cmp(&doubt(b)));
         doubts.then(seconds(a).total_cmp(&seconds(b)))
     };
     sure.min_by(|(_, a), (_, b)| order(a, b))

@@ -219,9 +219,10 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     let meets = |case: &&Case| case.meets_limits() != Some(false);
     let best = better::recommended(own, answered.iter().copied());
     let (what, rest) = match best {
-        Some(_) => {
-            ("Cheapest single change", ". Changes to the load and disaggregated layouts are left out.")
-        }
+        Some(_) => (
+            "Cheapest single change",
+            ". A lighter load, more caching, draft tokens and disaggregation are left out.",
+        ),
         None => ("A change", "."),
     };
     let advice = match best.or_else(|| answered.iter().copied().find(meets)) {
@@ -236,10 +237,16 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
 }
 
 fn row(study: &Study, case: &Case) -> Row {
-    let sure = |with: Option<f64>| with.map_or("–".into(), chance);
+    let own = study.own();
+    // The cost of serving only part of the load says nothing.
+    let cell = |metric: HeadlineMetric| match case.is_overloaded() && metric.name == COST.name {
+        true => metric.print(case),
+        false => metric.print_change(case, own),
+    };
+    let cheaper = case.beats(COST).filter(|_| !case.is_overloaded());
     let mut cells = vec![study.open(&case.name, case)];
-    cells.extend(COLUMNS.map(|metric| metric.print_change(case, study.own()).into()));
-    cells.push(sure(case.beats(COST).map(|beats| beats.with)).into());
+    cells.extend(COLUMNS.map(|metric| cell(metric).into()));
+    cells.push(cheaper.map_or("–".into(), |beats| chance(beats.with)).into());
     cells.push(case.meets().into());
     cells.push(runs(case).into());
     Row::new(cells)

@@ -6,7 +6,7 @@ use super::Case;
 use super::metric::{COST, PER_GPU};
 use super::rank::SAME;
 
-/// What rows are ordered by: those that miss limits last, and before that those without a price.
+/// What rows are ordered by: those that miss limits or do not keep up with the load last, and before that those without a price.
 pub struct RowOrder {
     misses: bool,
     has_no_price: bool,
@@ -21,7 +21,7 @@ impl RowOrder {
         let cost = COST.of(case).map(f64::ln);
         let output = || PER_GPU.sustained(case).map_or(f64::INFINITY, |output| -output.ln());
         Self {
-            misses: case.meets_limits() == Some(false),
+            misses: case.is_overloaded() || case.meets_limits() == Some(false),
             has_no_price: cost.is_none(),
             worth: cost.unwrap_or_else(output),
             chance: case.chance_within_limits().unwrap_or(0.0),

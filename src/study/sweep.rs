@@ -7,7 +7,7 @@ use crate::config::DEGREES;
 use crate::config::link::Link;
 use crate::config::{Dtype, Lengths, Load, Scenario, catalog};
 use crate::study::words;
-use crate::units::{Order, chance, count, decimal};
+use crate::units::{Order, chance, count};
 
 /// Settings that can be varied; the load first.
 pub const CHOICES: [(&str, &str); 9] = [
@@ -32,8 +32,7 @@ const COLUMNS: [HeadlineMetric; 5] = [TTFT, TPOT, OUTPUT, PER_GPU, COST];
 pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
     let base = &link.scenario;
     let over = |values: Vec<u32>, edit: fn(&mut Scenario, u32)| {
-        let case =
-            |value: u32| Case::edited(decimal(f64::from(value)), base, |scenario| edit(scenario, value));
+        let case = |value: u32| Case::edited(count(f64::from(value)), base, |scenario| edit(scenario, value));
         values.into_iter().map(case).collect()
     };
     let means = base.workload.means();
@@ -192,12 +191,22 @@ fn curves(study: &Study, setting: &str, cases: &[&Case]) -> Block {
 fn bars(study: &Study, cases: &[&Case]) -> Block {
     let output = |case: &Case| PER_GPU.of(case).unwrap_or(0.0);
     let mut sorted = cases.to_vec();
+    // Those that do not keep up with the load yield the most, and are no alternatives.
+    sorted.retain(|case| !case.is_overloaded());
+    let left_out = match cases.len() - sorted.len() {
+        0 => "",
+        _ if sorted.is_empty() => {
+            sorted = cases.to_vec();
+            " All are overloaded."
+        }
+        _ => " Those that are overloaded are left out.",
+    };
     sorted.order_by(|a, b| output(b).total_cmp(&output(a)));
     let bars =
         sorted.iter().map(|case| Bar { name: label(study, case), parts: vec![output(case)] }).collect();
     let legend = vec![PER_GPU.name.into()];
     let chart = Bars { unit: ChartUnit::Count, legend, bars, ..Bars::default() };
-    Block::bars("Output per GPU", chart, words(study, &sorted))
+    Block::bars("Output per GPU", chart, words(study, &sorted) + left_out)
 }
 
 /// Describes the first and the last of them.

@@ -1,5 +1,6 @@
 //! What every study must contain.
 
+use rooflight::chart::Chart;
 use rooflight::study::{Block, Content, Study, Topic};
 
 use super::{LINKS, PAGE, charts, flat, output, spans, study, tables};
@@ -85,7 +86,13 @@ fn exports_are_complete_files() {
         let passes = json["report"]["passes"].as_array().unwrap();
         passes.iter().map(|pass| pass["kernels"].as_array().unwrap().len()).sum::<usize>()
     });
-    assert!(text("markdown").contains("| TPOT |") && text("citation").starts_with("@misc"));
+    let markdown = text("markdown");
+    for part in
+        ["| TPOT |", "| Tensor parallel | 2 |", "| Input length | ", "| P99 |", "Predicted by Rooflight"]
+    {
+        assert!(markdown.contains(part), "{part}: {markdown}");
+    }
+    assert!(text("citation").starts_with("@misc"));
 }
 
 #[test]
@@ -119,4 +126,21 @@ fn the_search_opens_a_pasted_link() {
     let (rows, _) = pasted("v=1&g=nothing");
     assert!(rows[0][1].contains("nothing"), "{rows:?}");
     assert!(pasted("h200").0.len() > 1, "words are words");
+}
+
+#[test]
+fn no_overloaded_configuration_leads_a_summary() {
+    let of = "v=1&m=qwen3-32b&tp=2&r=4&st=500&sp=25";
+    let document = study(Topic::Sweep, "gpu", of);
+    let table = tables(&document)[0];
+    let overloaded = |name: &str| {
+        let row = table.rows.iter().find(|row| row.cells[0].text == name).expect(name);
+        row.cells.iter().any(|cell| cell.text.contains("overloaded"))
+    };
+    let bars = charts(&document).into_iter().find_map(|chart| match chart {
+        Chart::Bars(bars) => Some(bars.bars),
+        _ => None,
+    });
+    assert!(table.rows.iter().any(|row| overloaded(&row.cells[0].text)), "some GPU is too slow");
+    assert!(bars.expect("bars").iter().all(|bar| !overloaded(&bar.name)));
 }
