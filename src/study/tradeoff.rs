@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use super::metric::{COST, HeadlineMetric, PER_GPU, PER_USER, TPOT, TTFT, head};
 use super::rank::{self, CONFIDENT};
-use super::{Block, Case, Row, Study, edit, to_measure};
+use super::{Block, Case, Row, Study, edit, to_measure, words};
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::config::link::Link;
 use crate::config::{Load, Scenario};
+use crate::serving::UNFIT;
 use crate::units::{Order, chance, count, counted};
 
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -75,16 +76,17 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.push(chart(study, &points, &best));
     let of = unit(&study.link.scenario);
     let mut head = head(&["Parallelism", if of == "client" { "Clients" } else { "Sessions" }], &COLUMNS);
-    head.push("Chance of being best");
     // While points are missing, the closest rivals may be missing too.
     let sure: Vec<Option<f64>> =
         best.iter().map(|point| all.then(|| ahead(study, point, &points)).flatten()).collect();
+    let is_any_sure = sure.iter().any(Option::is_some);
+    head.extend(is_any_sure.then_some("Chance of being best"));
     let row = |(point, sure): (&&FrontierPoint<'_>, &Option<f64>)| {
         let case = point.case;
         let mut cells =
             vec![study.open(&case.name, case), count(case.scenario.workload.load.amount()).into()];
         cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
-        cells.push(sure.map_or_else(|| "–".into(), chance).into());
+        cells.extend(is_any_sure.then(|| sure.map_or_else(|| "–".into(), chance).into()));
         Row::new(cells)
     };
     blocks.push(Block::table("Pareto frontier", &head, best.iter().zip(&sure).map(row)));
@@ -106,7 +108,6 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 /// `One replica at TP 1, 2, 4 and 8, each with PP 2: 1 to 256 clients.`
 fn swept(base: &Scenario) -> String {
     let degrees: Vec<String> = degrees(base).into_iter().map(|tp| tp.to_string()).collect();
-    let (last, first) = degrees.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
     let others =
         [("PP", base.parallel.pp), ("DP", base.parallel.dp)].into_iter().filter(|(_, degree)| *degree > 1);
     let mut others: Vec<String> = others.map(|(name, degree)| format!("{name} {degree}")).collect();
@@ -114,22 +115,35 @@ fn swept(base: &Scenario) -> String {
     others.extend((workers > 0).then(|| counted(f64::from(workers), "prefill worker")));
     let others = if others.is_empty() { String::new() } else { format!(", each with {}", others.join(", ")) };
     let [least, .., most] = CLIENTS;
-    format!("One replica at TP {} and {last}{others}: {least} to {most} {}s.", first.join(", "), unit(base))
+    format!("One replica at TP {}{others}: {least} to {most} {}s.", words::list(&degrees), unit(base))
 }
 
-/// The degrees without a point, each with the reason.
+/// `TP 1 and 2 do not fit.`: the degrees without a point, those with the same reason together.
 fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
-    let mut missing: Vec<&Case> = Vec::new();
+    let mut missing: Vec<(&str, BTreeSet<u32>)> = Vec::new();
     for case in cases {
         let tp = case.scenario.parallel.tp;
-        let is_known = points.iter().any(|point| point.case.scenario.parallel.tp == tp);
-        if !is_known && missing.last().is_none_or(|last| last.scenario.parallel.tp != tp) {
-            missing.push(case);
+        if points.iter().any(|point| point.case.scenario.parallel.tp == tp) {
+            continue;
+        }
+        let why = case.reason().trim_end_matches('.');
+        let why = if why.starts_with(UNFIT) { UNFIT } else { why };
+        match missing.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, degrees)) => drop(degrees.insert(tp)),
+            None => missing.push((why, BTreeSet::from([tp]))),
         }
     }
-    let said = missing.iter().map(|case| format!("{}: {}", case.name, case.reason().trim_end_matches('.')));
-    let said = said.collect::<Vec<_>>().join(". ");
-    (!missing.is_empty()).then(|| Block::text(format!("No answer for {said}.")))
+    let said = missing.iter().map(|(why, degrees)| {
+        let all: Vec<String> = degrees.iter().map(u32::to_string).collect();
+        let all = words::list(&all);
+        match *why {
+            UNFIT if degrees.len() == 1 => format!("TP {all} does not fit."),
+            UNFIT => format!("TP {all} do not fit."),
+            why => format!("No answer for TP {all}: {why}."),
+        }
+    });
+    let said = said.collect::<Vec<_>>().join(" ");
+    (!missing.is_empty()).then(|| Block::text(said).called("without"))
 }
 
 /// How likely a frontier point yields more than the best other degree at the same speed per user. `None` without

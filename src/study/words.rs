@@ -101,15 +101,19 @@ pub fn day(hours: &[&str]) -> String {
     format!("{}{}", counted(hours.len() as f64, "rate"), range.unwrap_or_default())
 }
 
+/// `1, 2 and 4`.
+pub fn list(all: &[String]) -> String {
+    match all.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => all.concat(),
+    }
+}
+
 /// `3 prompts: 512, 100 and 2000 tokens`; with many prompts only the first ones.
 pub fn prompts(lengths: &[u32]) -> String {
     const SHOWN: usize = 6;
     let shown: Vec<String> = lengths.iter().take(SHOWN).map(|length| count(f64::from(*length))).collect();
-    let list = match shown.split_last() {
-        _ if lengths.len() > SHOWN => format!("{}, …", shown.join(", ")),
-        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => shown.concat(),
-    };
+    let list = if lengths.len() > SHOWN { format!("{}, …", shown.join(", ")) } else { list(&shown) };
     format!("{}: {list} tokens", counted(lengths.len() as f64, "prompt"))
 }
 

@@ -7,7 +7,7 @@ use rooflight::efficiency::Efficiencies;
 use rooflight::serving::{finish, plan};
 use rooflight::study::{Span, Topic};
 
-use super::{LINKS, PAGE, charts, spans, study, tables};
+use super::{LINKS, PAGE, charts, spans, spans_of, study, tables};
 
 #[test]
 fn a_sweep_varies_the_chosen_input() {
@@ -88,7 +88,7 @@ fn compared_configurations_can_be_added_swapped_and_removed() {
     assert!(table.rows.iter().any(|row| row.cells[0].text == "TPOT" && row.cells[1] != row.cells[2]));
     let removed = spans(&both).into_iter().find(|span| span.text == "remove").unwrap();
     assert_eq!(link::decode(&removed.link).0, link::decode(LINKS[1]).0);
-    let swapped = spans(&both).into_iter().find(|span| span.text == "to the form").unwrap();
+    let swapped = spans(&both).into_iter().find(|span| span.text == "show").unwrap();
     assert_eq!(link::decode(&swapped.link).0.scenario.gpu, "h200-sxm");
     assert_eq!(link::decode(&swapped.link).0.compared[0].gpu, "h100-sxm");
 }
@@ -154,4 +154,12 @@ fn bars_add_up_to_the_step_time() {
         assert!((sums[0] / pass.time.0 - 1.0).abs() < 1e-6, "{sums:?} of {:?}", pass.time);
         assert!((sums[1] / (pass.time - pass.host).0 - 1.0).abs() < 1e-6, "{sums:?} of {:?}", pass.time);
     }
+}
+
+#[test]
+fn degrees_that_do_not_fit_are_named_together() {
+    let document = study(Topic::Tradeoff, "", "v=1&m=qwen3-235b-a22b&g=h100-sxm&tp=8&w=fp8_block");
+    let without = document.blocks.iter().find(|block| block.id == "without").expect("what does not fit");
+    let text: String = spans_of(without).into_iter().map(|span| &*span.text).collect();
+    assert!(text.starts_with("TP 1 and 2 do not fit."), "{text}");
 }
