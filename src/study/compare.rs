@@ -1,13 +1,12 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
 use super::rank::{COMPARED, CONFIDENT, WinProbability};
-use super::{Block, Case, Row, Span, Study, against_measured, edit, metric, to_measure, words};
+use super::{Block, Case, Row, Span, Study, against_measured, edit, metric, setting, to_measure, words};
 use crate::chart::runs::size_of;
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
-use crate::config::names::named;
-use crate::config::{Dtype, Field, Load, ModelChoice, Scenario, catalog, check};
+use crate::config::{Dtype, Load, ModelChoice, Scenario, catalog, check};
 use crate::units::{chance, fixed, percent};
 
 /// Clients or sequences at which each configuration is predicted for the curves; multiples of any other load.
@@ -122,14 +121,7 @@ fn differences(columns: &[&Case]) -> Vec<Row> {
     let edited = |link: &Link| matches!(link.scenario.model, ModelChoice::Custom(_));
     let sizes = if links.iter().any(edited) { FormGroup::Architecture.inputs() } else { Vec::new() };
     for input in inputs::in_links().filter(|input| input.in_json()).chain(sizes) {
-        let value = |link: &Link| match (&link.scenario.model, input.field) {
-            (ModelChoice::Custom(model), Field::Model) => model.name.clone(),
-            // A model without a chosen format has that of its checkpoint.
-            (_, Field::Weights) => {
-                link.scenario.weights_format().map_or_else(|| "–".into(), |format| format.name().into())
-            }
-            _ => input.get(link).map_or_else(|| "–".into(), |id| named(input.field, &id).into()),
-        };
+        let value = |link: &Link| setting::shown(input, link).unwrap_or_else(|| "–".into());
         let values: Vec<String> = links.iter().map(value).collect();
         if values.windows(2).any(|pair| pair[0] != pair[1]) {
             let label = Span { text: input.label.into(), link: format!("term:{}", input.help) };
@@ -158,13 +150,14 @@ fn numbers(columns: &[&Case]) -> impl Iterator<Item = Row> {
 /// The metrics in which a configuration beats the form, and how sure that is. `None` without calibration.
 fn verdict(name: &str, case: &Case) -> Option<String> {
     let known: Vec<&WinProbability> = COMPARED.into_iter().filter_map(|metric| case.beats(metric)).collect();
-    let list = |of: &dyn Fn(&WinProbability) -> Option<f64>| {
-        let one = |beats: &&WinProbability| Some(format!("{} ({})", name_of(beats), chance(of(beats)?)));
+    let list = |of: &dyn Fn(&WinProbability) -> Option<String>| {
+        let one = |beats: &&WinProbability| Some(format!("{} ({})", name_of(beats), of(beats)?));
         known.iter().filter_map(one).collect::<Vec<_>>().join(", ")
     };
-    let better = list(&|beats| Some(beats.with).filter(|with| *with >= CONFIDENT));
-    let worse = list(&|beats| Some(1.0 - beats.with).filter(|with| *with >= CONFIDENT));
-    let unclear = list(&|beats| is_open(beats).then_some(beats.with.max(1.0 - beats.with)));
+    let sure = |with: f64| (with >= CONFIDENT).then(|| chance(with));
+    let better = list(&|beats| sure(beats.with));
+    let worse = list(&|beats| sure(1.0 - beats.with));
+    let unclear = list(&|beats| is_open(beats).then(|| leader(name, beats.with)));
     let parts = [("better in ", better), ("worse in ", worse), ("too close to call in ", unclear)];
     let parts = parts.into_iter().filter(|(_, of)| !of.is_empty()).map(|(is, of)| is.to_owned() + &of);
     // Times and costs under overload say less than that.
@@ -174,6 +167,15 @@ fn verdict(name: &str, case: &Case) -> Option<String> {
         return None;
     }
     Some(format!("{name} against {}: {}.", NAMES[0], parts.join("; ")))
+}
+
+/// `62 % that A is better`: which is ahead, if either is.
+fn leader(name: &str, with: f64) -> String {
+    let (ahead, sure) = if with < 0.5 { (NAMES[0], 1.0 - with) } else { (name, with) };
+    match chance(sure) {
+        even if even == chance(0.5) => even,
+        sure => format!("{sure} that {ahead} is better"),
+    }
 }
 
 /// The run to measure if they are too close to call, and its commands.
@@ -214,13 +216,13 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
     };
     let others = 0..columns - 1;
     let swap = others.clone().map(|index| {
-        link("to the form", index, |link, index| {
+        link("show", index, |link, index| {
             std::mem::swap(&mut link.scenario, &mut link.compared[index]);
         })
     });
     let remove = others.map(|index| link("remove", index, |link, index| drop(link.compared.remove(index))));
     [
-        row("Move", std::iter::once("on the form".into()).chain(swap)),
+        row("Form", std::iter::once("shown".into()).chain(swap)),
         row("Remove", std::iter::once(Span::default()).chain(remove)),
     ]
 }

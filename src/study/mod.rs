@@ -32,6 +32,7 @@ mod remedy;
 mod row_order;
 mod search;
 mod sensitivity;
+mod setting;
 mod shape;
 mod share;
 mod sweep;

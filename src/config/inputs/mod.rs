@@ -9,6 +9,7 @@ mod form;
 mod number;
 mod place;
 mod reset;
+mod said;
 mod stops;
 mod table;
 

@@ -168,7 +168,7 @@ fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
         lines.push(format!(
             "E2E = TTFT + (OSL - 1) × TPOT = {} + {} × {} = {}",
             headline.ttft.print(),
-            decimal(f64::from(setup.workload.osl.saturating_sub(1))),
+            count(f64::from(setup.workload.osl.saturating_sub(1))),
             tpot.print(),
             headline.e2e.print(),
         ));

@@ -10,7 +10,7 @@ use crate::config::model::Attention;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
 use crate::study::panel::{self, Panel};
 use crate::study::{Row, Span, Study, edit, glossary, words};
-use crate::units::{Dollars, count, decimal};
+use crate::units::{Dollars, count};
 
 /// `static/catalog/presets.json`.
 /// Read as plain JSON: records would cost visitors more to download than the file itself.
@@ -67,8 +67,7 @@ pub fn entries(study: &Study) -> Vec<Entry> {
     }
     for (name, of) in presets("limits") {
         let [ttft_ms, tpot_ms] = ["ttft_ms", "tpot_ms"].map(|key| number(of, key));
-        let facts =
-            format!("TTFT {} ms, TPOT {} ms. {}", decimal(ttft_ms), decimal(tpot_ms), text(of, "source"));
+        let facts = format!("TTFT {} ms, TPOT {} ms. {}", count(ttft_ms), count(tpot_ms), text(of, "source"));
         all.push(with("Limits", name, facts, &|scenario| {
             scenario.workload.slos.ttft_ms = Some(ttft_ms);
             scenario.workload.slos.tpot_ms = Some(tpot_ms);
@@ -160,7 +159,7 @@ pub fn of_model(model: &Model) -> String {
     }
     facts.push(kinds.join(" and "));
     facts.push(model.weights.name().into());
-    facts.push(format!("context {}", model.max_context));
+    facts.push(format!("context {}", count(f64::from(model.max_context))));
     facts.join(", ")
 }
 

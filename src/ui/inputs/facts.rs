@@ -29,15 +29,15 @@ pub fn of_model(model: &Model) -> Vec<Fact> {
     let mut facts = vec![
         ("parameters", billions(model.parameters())),
         ("layers", model.layers().to_string()),
-        ("hidden", model.hidden.to_string()),
+        ("hidden", number(model.hidden)),
     ];
     if model.has_experts() {
         facts.insert(1, ("active", billions(model.active_parameters())));
     }
     facts.extend(distinct(model.attentions().map(attention)));
     facts.extend(distinct(model.blocks.iter().filter_map(|blocks| blocks.ffn.as_ref()).map(ffn)));
-    facts.push(("vocabulary", model.vocab.to_string()));
-    facts.push(("context", model.max_context.to_string()));
+    facts.push(("vocabulary", number(model.vocab)));
+    facts.push(("context", number(model.max_context)));
     facts
 }
 
@@ -56,7 +56,7 @@ fn attention(attention: &Attention) -> Fact {
         Attention::Gqa(gqa) => {
             let heads = format!("{} / {} × {}", gqa.heads, gqa.kv_heads, gqa.head_dim);
             match gqa.visible() {
-                Some(window) => ("local heads / KV", format!("{heads}, window {window}")),
+                Some(window) => ("local heads / KV", format!("{heads}, window {}", number(window))),
                 None => ("heads / KV", heads),
             }
         }
@@ -74,7 +74,8 @@ fn attention(attention: &Attention) -> Fact {
             match compressed.ratio {
                 Some(ratio) => format!("{} × {}, 1 key in {ratio}", compressed.heads, compressed.head_dim),
                 None => {
-                    format!("{} × {}, window {}", compressed.heads, compressed.head_dim, compressed.window)
+                    let window = number(compressed.window);
+                    format!("{} × {}, window {window}", compressed.heads, compressed.head_dim)
                 }
             },
         ),
@@ -86,8 +87,10 @@ fn attention(attention: &Attention) -> Fact {
 
 fn ffn(ffn: &Ffn) -> Fact {
     match ffn {
-        Ffn::Dense(dense) => ("MLP", dense.intermediate.to_string()),
-        Ffn::Moe(moe) => ("experts", format!("{} of {} × {}", moe.topk, moe.experts, moe.intermediate)),
+        Ffn::Dense(dense) => ("MLP", number(dense.intermediate)),
+        Ffn::Moe(moe) => {
+            ("experts", format!("{} of {} × {}", moe.topk, moe.experts, number(moe.intermediate)))
+        }
     }
 }
 
@@ -106,6 +109,10 @@ pub fn of_gpu(gpu: &Gpu) -> Vec<Fact> {
     known(gpu.link.kind.name(), gpu.link.gb_per_s.0.map(|rate| format!("{lanes}{}\u{a0}GB/s", count(rate))));
     known("network", gpu.network_bandwidth().ok().map(|rate| rate.print().to_string()));
     facts
+}
+
+fn number(size: u32) -> String {
+    count(f64::from(size))
 }
 
 /// Parameters as in model names: 8.03 B, 494 M.

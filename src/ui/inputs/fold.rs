@@ -55,7 +55,7 @@ fn changed_text(form: &Form, input: &Input, group: FormGroup) -> Option<String> 
             FormGroup::Layout if input.key.len() == 2 => input.key.to_ascii_uppercase(),
             _ => input.label.to_owned(),
         };
-        return Some(format!("{name} {}", number.print(value)));
+        return Some(format!("{name} {}", number.said(value)));
     }
     let options = options::of(input.field)?;
     let chosen = (options.chosen)(scenario);
