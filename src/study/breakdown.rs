@@ -116,7 +116,7 @@ fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -
     let legend = legend.iter().map(|&name| name.into()).collect();
     let chart = Bars { unit: ChartUnit::Seconds, hues, legend, bars };
     let fold = format!("table-{}", name.replace(' ', "-").to_ascii_lowercase());
-    [Block::bars(name, chart, words), Block::fold(fold, "As a table", vec![table])]
+    [Block::bars(name, chart, words), Block::fold(fold, format!("{name}, as a table"), vec![table])]
 }
 
 /// The step with every kernel at its ceiling, and at the textbook roofline where that differs.

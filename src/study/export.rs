@@ -2,14 +2,17 @@
 
 use serde::Serialize;
 
-use super::{Block, Document, Row, Study, against_measured, breakdown, metric, refused};
+use super::metric::{self, E2E, HeadlineMetric, TPOT, TTFT};
+use super::{Block, Case, Document, Row, Study, against_measured, breakdown, refused, setting};
 use crate::chart::csv;
 use crate::config::measured::given;
 use crate::serving::Report;
 use crate::serving::deviation::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
+use crate::serving::run::{Run, Spread};
+use crate::serving::sim::Stats;
 use crate::study::words;
-use crate::units::decimal;
+use crate::units::{Seconds, chance, decimal};
 
 pub const CHOICES: [(&str, &str); 5] = [
     ("json", "JSON"),
@@ -128,19 +131,15 @@ fn number(value: f64) -> String {
 
 fn markdown(study: &Study) -> String {
     let own = study.own();
-    let scenario = own.scenario.to_json();
-    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let fields = scenario.as_object().into_iter().flatten();
-    let fields = fields.map(|(name, value)| Row::texts([name.replace('_', " "), text(value)]));
+    let settings = setting::all(&study.link).map(|(name, value)| [name.to_owned(), value]);
     let mut blocks = vec![
         Block::heading("Configuration"),
-        Block::table("Configuration", &["", "Value"], fields),
+        Block::table("Configuration", &["", "Value"], settings.map(Row::texts)),
         Block::text(study.address()),
         Block::heading("Prediction"),
     ];
-    if own.headline().is_some() {
-        let rows = metric::ALL.iter().map(|metric| (metric.name, metric.print(own)));
-        blocks.push(Block::table("Prediction", &["", "Value"], rows));
+    if let (Some(report), true) = (own.report(), own.headline().is_some()) {
+        blocks.extend(answer(own, report));
     }
     blocks.extend(against_measured::blocks(study));
     // Without passes, the breakdown says why.
@@ -149,6 +148,52 @@ fn markdown(study: &Study) -> String {
     }
     blocks.extend(breakdown::blocks(study));
     Document { blocks, ..Document::default() }.to_markdown(&study.page)
+}
+
+/// Whether the limits are met, the times with their percentiles, the rates and costs, and what predicted them.
+fn answer(own: &Case, report: &Report) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut rows: Vec<[String; 2]> = Vec::new();
+    if own.is_overloaded() || own.meets_limits().is_some() {
+        let meets = if own.meets_limits() == Some(true) { "Yes" } else { "No" };
+        rows.push(["Meets limits".into(), if own.is_overloaded() { own.meets() } else { meets.into() }]);
+        let chance = own.chance_within_limits().map(chance);
+        rows.extend(chance.map(|chance| ["Chance of meeting the limits".into(), chance]));
+    }
+    let is_in_times = |metric: &HeadlineMetric| {
+        report.run.is_some() && [TTFT, TPOT, E2E].iter().any(|time| time.name == metric.name)
+    };
+    let others = metric::ALL.iter().filter(|metric| !is_in_times(metric));
+    rows.extend(others.map(|metric| [metric.name.into(), metric.print(own)]));
+    blocks.extend(report.run.as_ref().map(|run| times(run, report)));
+    blocks.push(Block::table("Prediction", &["", "Value"], rows));
+    let release = match &report.basis {
+        Basis::Learned { release } => format!("the models of {release}"),
+        Basis::Roofline => "the roofline alone, without learned models".into(),
+    };
+    blocks.push(Block::text(format!("Predicted by Rooflight {} with {release}.", env!("CARGO_PKG_VERSION"))));
+    blocks
+}
+
+/// A table of the times of a run.
+fn times(run: &Run, report: &Report) -> Block {
+    let metrics = &run.metrics;
+    let bands = report.calibrated.as_ref().map(|calibrated| &calibrated.bands);
+    let print = |value: f64| Seconds(value).print();
+    let row = |name: &str, stats: &Stats, band: Option<&Spread>| {
+        let band = band.map(|band| print(band.mean.low).to(&print(band.mean.high)));
+        let [mean, p50, p90, p99] =
+            [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| print(value).to_string());
+        Row::texts([name.into(), mean, band.unwrap_or_else(|| "–".into()), p50, p90, p99])
+    };
+    let tpot = metrics.tpot.as_ref();
+    let rows = [
+        Some(row("TTFT", &metrics.ttft, bands.map(|bands| &bands.ttft))),
+        tpot.map(|tpot| row("TPOT", tpot, bands.and_then(|bands| bands.tpot.as_ref()))),
+        Some(row("E2E", &metrics.e2e, bands.map(|bands| &bands.e2e))),
+    ];
+    let head = ["", "Mean", "80 % band of the mean", "P50", "P90", "P99"];
+    Block::table("Times", &head, rows.into_iter().flatten())
 }
 
 fn citation(study: &Study, report: &Report) -> String {
