@@ -38,9 +38,19 @@ pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
         false => Ok(text::report(text)),
     };
     match report {
-        Ok(report) => report.finish(Some(scenario)),
+        Ok(report) => {
+            let left_out = left_out(std::slice::from_ref(&report));
+            let (measured, issues) = report.finish(Some(scenario));
+            (measured, issues.into_iter().chain(left_out).collect())
+        }
         Err(fault) => (None, vec![Issue::error(Field::Measured, fault)]),
     }
+}
+
+/// A note if reports have percentiles, which nothing is compared with.
+fn left_out(reports: &[ParsedReport]) -> Option<Issue> {
+    let text = "only means and medians are compared: other percentiles, such as P99, are left out";
+    reports.iter().any(|report| report.has_percentiles).then(|| Issue::note(Field::Measured, text))
 }
 
 /// Reads a report that is a single parsed JSON object, without comparing it with a scenario.
@@ -86,6 +96,7 @@ struct ParsedReport {
     engine: Option<String>,
     gpu: Option<String>,
     precision: Option<String>,
+    has_percentiles: bool,
     unknown: Vec<String>,
     issues: Vec<Issue>,
 }
@@ -169,6 +180,7 @@ impl ParsedReport {
             }
             Name::Measured { scale: Err(wanted), .. } => self.warn(name, wanted),
             Name::Stated(fact) => self.stated.set(fact, number),
+            Name::Percentile => self.has_percentiles = true,
             Name::Unused => {}
             Name::Unknown => self.unknown.push(excerpt(name.trim())),
         }

@@ -32,7 +32,9 @@ pub enum Name {
     },
     /// A fact about the run itself.
     Stated(Fact),
-    /// Known but not used, such as percentiles.
+    /// A percentile other than the median.
+    Percentile,
+    /// Known but not used.
     Unused,
     Unknown,
 }
@@ -76,6 +78,9 @@ pub fn of(text: &str, statistic: Statistic) -> Name {
     let rest = rest.join(" ");
     let Some(metric) = meant::<Metric>(&known.metrics, &rest) else {
         let percentile = |word: &str| word.strip_prefix('p').is_some_and(|of| of.parse::<f64>().is_ok());
+        if rest.split(' ').any(percentile) {
+            return Name::Percentile;
+        }
         let unused = words.iter().any(|word| has(&known.unused_words, word) || percentile(word));
         return if unused || has(&known.unused_names, &rest) { Name::Unused } else { Name::Unknown };
     };

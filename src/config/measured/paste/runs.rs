@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::dialects::reports;
-use super::{ParsedReport, is_json, text, values};
+use super::{ParsedReport, is_json, left_out, text, values};
 use crate::config::catalog::catalog;
 use crate::config::link::Link;
 use crate::config::measured::given;
@@ -26,6 +26,7 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
         None => split(text),
     };
     let several = reports.len() > 1;
+    let left_out = left_out(&reports);
     let (mut runs, mut issues) = (Vec::new(), Vec::new());
     for (number, report) in (1_u32..).zip(reports) {
         let mut run = base.clone();
@@ -56,6 +57,7 @@ pub fn runs(text: &str, base: &Scenario) -> (Vec<Scenario>, Vec<Issue>) {
             }
         }
     }
+    issues.extend(left_out);
     if runs.is_empty() && !issues.iter().any(Issue::is_error) {
         issues.push(Issue::error(Field::Measured, "none of the runs has measurements"));
     }

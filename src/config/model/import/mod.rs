@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use crate::config::names::SCALED_CACHE;
 use crate::config::{Dtype, Field, Issue, excerpt, json};
-use crate::units::fixed;
+use crate::units::count;
 
 use super::{Blocks, Formats, Model, limits};
 use family::{Mixers, ModelFamily};
@@ -106,7 +106,7 @@ fn read(config_json: &str, hf_quant_config: Option<&str>) -> Result<(Option<Mode
     if let Some(model) = &mut model {
         model.objections().into_iter().for_each(|text| fields.error(text));
         let kind = listed.map_or("decoder", |family| &family.model_type);
-        model.name = format!("{kind}, {} B parameters", fixed(model.parameters() / 1e9, 3));
+        model.name = format!("{kind}, {} B parameters", count(model.parameters() / 1e9));
         model.notes.extend(listed.is_none().then(|| unlisted::note(&model_type)));
     }
     let mut issues = fields.into_issues();

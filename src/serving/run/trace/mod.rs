@@ -17,6 +17,11 @@ use column::{Column, Columns};
 /// Maximum requests per trace: keeps a replay to about a second.
 pub const MOST_REQUESTS: usize = 50_000;
 
+/// The key of ShareGPT's texts.
+const CONVERSATIONS: &str = "\"conversations\"";
+const NO_TRACE: &str = "conversations have neither arrival times nor token counts: for lengths as in ShareGPT, choose it \
+    as the length distribution, without a trace";
+
 /// Requests ordered by arrival, the first at 0 s.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
@@ -41,6 +46,8 @@ impl Trace {
         let text = text.trim_start_matches('\u{feff}');
         let lines = match text.trim_start().chars().next() {
             None => Ok(Vec::new()),
+            Some('{' | '[') if text.contains(CONVERSATIONS) => Err(NO_TRACE.into()),
+            Some('[') => Err("a list is no trace: expected CSV with a header, or an object per line".into()),
             Some('{') => of_json(text),
             Some(_) => of_csv(text),
         };
@@ -301,6 +308,9 @@ mod tests {
             ("arrival,prompt,output\n0,10\n", "line 2 has no output"),
             ("{\"arrival\": 0}\n", "line 1: the header has no prompt"),
             ("{\"arrival\": 0,\n", "line 1: not JSON"),
+            ("[{\"id\": \"a\", \"conversations\": []}]", NO_TRACE),
+            ("{\"id\": \"a\", \"conversations\": []}\n", NO_TRACE),
+            ("[{\"arrival\": 0, \"prompt\": 1, \"output\": 1}]", "an object per line"),
             ("{\"arrival\": [], \"prompt\": 1, \"output\": 1}\n", "line 1: `a list` is not a time"),
         ] {
             let issue = refused(text);
