@@ -24,7 +24,7 @@ use parsed::Parsed;
 use tokens::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 63] = [
+const FILLERS: [&str; 64] = [
     "/",
     "@",
     "a",
@@ -82,6 +82,7 @@ const FILLERS: [&str; 63] = [
     "up",
     "use",
     "using",
+    "want",
     "way",
     "ways",
     "we",
@@ -149,7 +150,11 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
         if let Some((field, phrase)) =
             known.filter(|(field, phrase)| *field != Field::SloShare || !is_of_lost(phrase))
         {
-            parsed.accept(field, &word, phrase, words.follows_least(from));
+            let is_least = words.follows_least(from);
+            if is_least && is_at_least(field, &phrase) {
+                lost.pop_if(|(at, to)| words.is_least(*at) && *to == *at + 1 && words.is_joined(*to, from));
+            }
+            parsed.accept(field, &word, phrase, is_least);
             continue;
         }
         // A rejected phrase sets nothing.
@@ -172,6 +177,14 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
         }
     }
     lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect()
+}
+
+/// Whether what a phrase sets is the least that is wanted, so that `at least` before it is understood: a load, a share of
+/// requests, a speed.
+fn is_at_least(field: Field, phrase: &str) -> bool {
+    let phrase = phrase.to_ascii_lowercase();
+    let is_speed = field == Field::SloTpot && tokens::SPEEDS.iter().any(|unit| phrase.contains(unit));
+    is_speed || matches!(field, Field::Load | Field::SloShare)
 }
 
 /// # Errors

@@ -71,6 +71,17 @@ fn unknown_words_are_reported() {
     assert!(issues[0].text.contains("`cheap`, `quiet`, `nice please`"), "{issues:?}");
     assert_eq!(issues[0].field, Field::Vary);
     refused("hello");
+    for understood in [
+        "I have 8 H100, want to serve Qwen3-235B-A22B to 100 users with TTFT<2 s, TPOT<50 ms",
+        "qwen3-32b, 20 users, at least 60 tok/s per user",
+        "qwen3-32b, at least 20 rps, at least 99 % of requests",
+    ] {
+        let (_, issues) = parsed(understood);
+        assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
+    }
+    // No limit is the least that is wanted.
+    let (_, issues) = parsed("qwen3-32b, 20 users, TTFT of at least 2 s");
+    assert!(issues.iter().any(|issue| issue.text.contains("`least`")), "{issues:?}");
     let (_, issues) = parsed("cheapest way to run Qwen3-32B for 200 people, can we use H100 or MI300X?");
     assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
 }

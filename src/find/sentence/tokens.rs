@@ -21,7 +21,10 @@ const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
 pub const TOKENS: [&str; 2] = ["tokens", "token"];
 /// Units of a rate of tokens: of each user's reading speed, if they say so.
-const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps", "tokens/sec"];
+pub const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps", "tokens/sec"];
+
+/// Words that make the number after them a lower bound.
+const LEAST: [&str; 4] = ["least", "more", "minimum", "above"];
 
 /// What a number before a word means.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -175,10 +178,13 @@ impl Words {
 
     /// Whether the words before this part make its number a lower bound: `at least`, `more than`.
     pub fn follows_least(&self, at: usize) -> bool {
-        const LEAST: [&str; 4] = ["least", "more", "minimum", "above"];
         let mut before = self.parts[..at].iter().rev().map(|part| &*part.text);
         let word = before.find(|word| !["a", "of", "than", "the"].contains(word));
         word.is_some_and(|word| LEAST.contains(&word)) && !before.next().is_some_and(is_not)
+    }
+
+    pub fn is_least(&self, at: usize) -> bool {
+        self.parts.get(at).is_some_and(|part| LEAST.contains(&&*part.text))
     }
 
     /// Whether nothing but fillers stands between two parts.
