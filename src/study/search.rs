@@ -87,7 +87,7 @@ fn pasted(text: &str) -> Option<Entry> {
     Some(Entry { kind: "Link", name, facts, link: format!("#{}", link.encode()) })
 }
 
-/// Entries that match every word, best first; otherwise those with similar words in their names.
+/// Entries that match every word, best first; otherwise those with similar words in their names, or with most of the words.
 fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     let best = |entries: Vec<Entry>, rank: &dyn Fn(&Entry) -> Option<u8>| {
         let mut found: Vec<(u8, Entry)> =
@@ -109,7 +109,8 @@ fn search(study: &Study, words: &[&str]) -> Vec<Entry> {
     {
         vec![model]
     } else if literal.is_empty() {
-        best(entries(study), &|entry| similar(entry, words).then_some(0))
+        let alike = best(entries(study), &|entry| similar(entry, words).then_some(0));
+        if alike.is_empty() { with_most_words(entries(study), words) } else { alike }
     } else {
         literal
     }
@@ -154,9 +155,25 @@ pub fn rank(entry: &Entry, words: &[&str]) -> Option<u8> {
     Some(rank + if words.iter().all(is_whole) { 0 } else { PARTS })
 }
 
+/// The entries with the most of several words in their names.
+fn with_most_words(mut entries: Vec<Entry>, words: &[&str]) -> Vec<Entry> {
+    let known = |entry: &Entry| {
+        let name = entry.name.to_ascii_lowercase();
+        words.iter().filter(|word| parts(&name).contains(word)).count()
+    };
+    let most = entries.iter().map(known).max().unwrap_or(0);
+    entries.retain(|entry| most > 0 && known(entry) == most);
+    entries
+}
+
+/// The words of a name.
+fn parts(name: &str) -> Vec<&str> {
+    name.split(|letter: char| !letter.is_alphanumeric()).collect()
+}
+
 pub fn similar(entry: &Entry, words: &[&str]) -> bool {
     let name = entry.name.to_ascii_lowercase();
-    let parts: Vec<&str> = name.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let parts = parts(&name);
     words.iter().all(|word| parts.iter().any(|part| strsim::jaro_winkler(part, word) >= SIMILAR))
 }
 
@@ -198,5 +215,15 @@ mod tests {
     fn a_typo_finds_the_similar_name() {
         assert!(names("sglnag").contains(&"SGLang".to_owned()));
         assert_eq!(names("nothing at all"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn words_that_no_entry_has_together_find_those_with_most_of_them() {
+        let found = names("sglang h200");
+        assert!(
+            ["SGLang", "H200 SXM"].iter().all(|name| found.iter().any(|found| found == name)),
+            "{found:?}"
+        );
+        assert_eq!(names("fp8 kv cache"), names("kv cache"));
     }
 }
