@@ -49,10 +49,7 @@ fn controls(state: State) -> AnyView {
         row(Field::Most, &format!("<span class=segments>{most}</span>")) + &wish(Field::Day, &find);
     let parts: [(String, &'static [Field]); 9] = [
         (capacity, &[Field::Most, Field::Day]),
-        (
-            fold("vary-gpus", "GPUs: all, or those ticked", gpus(&find)),
-            &[Field::Gpu, Field::Owned, Field::Prices],
-        ),
+        (fold("vary-gpus", "GPUs", gpus(&find)), &[Field::Gpu, Field::Owned, Field::Prices]),
         (wish(Field::BudgetGpus, &find), &[Field::BudgetGpus]),
         (wish(Field::BudgetDollars, &find), &[Field::BudgetDollars]),
         (of(Field::Engine), &[Field::Engine]),
@@ -63,7 +60,7 @@ fn controls(state: State) -> AnyView {
             &[Field::PrefillWorkers, Field::PrefillGpu, Field::PrefillTp],
         ),
         (
-            fold("vary-degrees", "Parallelism: any, or as ticked", degrees.map(of).collect())
+            fold("vary-degrees", "Parallelism", degrees.map(of).collect())
                 + &fold(
                     "vary-settings",
                     "Engine settings to try",
@@ -85,6 +82,15 @@ fn controls(state: State) -> AnyView {
     Effect::new(move |_| {
         let issues = state.issues();
         root.get().iter().for_each(|root| mark(root, &issues));
+    });
+    // What is set, beside the names of the folds.
+    Effect::new(move |_| {
+        let find = state.form.with(|form| form.find().cloned().unwrap_or_default());
+        let Some(root) = root.get() else { return };
+        for (id, set) in [("vary-gpus", gpus_set(&find)), ("vary-degrees", degrees_set(&find))] {
+            let place = root.query_selector(&format!("[data-testid={id}] .set")).ok().flatten();
+            place.iter().for_each(|place| place.set_text_content(Some(&set)));
+        }
     });
     view! { <div node_ref=root on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
 }
@@ -189,7 +195,35 @@ fn values(field: Field, scenario: &Scenario) -> Vec<(String, String)> {
 }
 
 fn fold(id: &str, name: &str, inside: String) -> String {
-    format!("<details class=own data-testid={id}><summary>{name}</summary>{inside}</details>")
+    format!(
+        "<details class=own data-testid={id}><summary>{name}<span class=set></span></summary>{inside}</details>"
+    )
+}
+
+/// `H100 SXM (8 owned), B200`: the GPUs to try.
+fn gpus_set(find: &SearchSpace) -> String {
+    let ticked = find.list(Field::Gpu);
+    let one = |gpu: &Gpu| {
+        let owned = find.number(Field::Owned, &gpu.id);
+        match (ticked.contains(&&*gpu.id), owned.is_empty()) {
+            (false, true) => None,
+            (true, true) => Some(gpu.name.clone()),
+            (_, false) => Some(format!("{} ({owned} owned)", gpu.name)),
+        }
+    };
+    let all = if ticked.is_empty() { Some("all".to_owned()) } else { None };
+    all.into_iter().chain(options::ordered_gpus().filter_map(one)).collect::<Vec<_>>().join(", ")
+}
+
+/// `TP 4, 8; PP 1`: the degrees to try.
+fn degrees_set(find: &SearchSpace) -> String {
+    let one = |field: &Field| {
+        let degrees = find.list(*field);
+        let name = field.input().key.to_ascii_uppercase();
+        (!degrees.is_empty()).then(|| format!("{name} {}", degrees.join(", ")))
+    };
+    let set: Vec<String> = DEGREES.iter().filter_map(one).collect();
+    if set.is_empty() { "any".into() } else { set.join("; ") }
 }
 
 fn row(field: Field, inside: &str) -> String {
