@@ -57,7 +57,9 @@ pub fn demand(workload: &Workload) -> String {
         spread,
         load(workload.load),
         if burstiness == 1.0 { String::new() } else { format!("burstiness {}", decimal(burstiness)) },
-        workload.max_in_flight.map_or_else(String::new, |most| format!("at most {most} at once")),
+        workload
+            .max_in_flight
+            .map_or_else(String::new, |most| format!("at most {} at once", count(most.into()))),
         if of_sessions { counted(f64::from(workload.turns.count), "turn") } else { String::new() },
         match workload.cached_share {
             0.0 => String::new(),

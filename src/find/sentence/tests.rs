@@ -79,9 +79,10 @@ fn unknown_words_are_reported() {
         let (_, issues) = parsed(understood);
         assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
     }
-    // No limit is the least that is wanted.
-    let (_, issues) = parsed("qwen3-32b, 20 users, TTFT of at least 2 s");
-    assert!(issues.iter().any(|issue| issue.text.contains("`least`")), "{issues:?}");
+    assert!(
+        refused("qwen3-32b, 20 users, TTFT of at least 2 s").contains("`least 2 s`"),
+        "no limit is a least one"
+    );
     let (_, issues) = parsed("cheapest way to run Qwen3-32B for 200 people, can we use H100 or MI300X?");
     assert!(issues.iter().all(|issue| !issue.text.contains("ignored")), "{issues:?}");
 }

@@ -80,7 +80,9 @@ fn what(setup: &Setup, run: &Run) -> String {
         _ => format!("{} of {} per second", count(rate / f64::from(copies)), count(rate)),
     };
     let limited = match setup.workload.max_in_flight {
-        Some(most) => format!(", at most {most} in flight{}", if copies > 1 { " in all" } else { "" }),
+        Some(most) => {
+            format!(", at most {} in flight{}", count(most.into()), if copies > 1 { " in all" } else { "" })
+        }
         None => String::new(),
     };
     match setup.workload.load {
