@@ -190,7 +190,7 @@ fn model_names_are_quoted_in_commands() {
     // What describes a file without a name is no name.
     let unnamed = commands(|scenario| {
         let mut model = catalog().model("qwen3-8b").expect("known").clone();
-        model.name = "llama, 8.03 B parameters".into();
+        model.name = "llama, 8.030 B parameters".into();
         scenario.model = ModelChoice::Custom(Box::new(model));
     });
     assert!(unnamed.launch.starts_with("# MODEL: the path"), "{}", unnamed.launch);
