@@ -165,7 +165,7 @@ mod tests {
     fn a_benchmark_alone_changes_the_load() {
         let text = "vllm bench serve --model Qwen/Qwen3-8B --random-input-len 2000 --request-rate 4 --max-concurrency 32";
         let (link, issues) = of(text);
-        assert_eq!(link, "v=1&g=h200-sxm&tp=2&w=fp8&isl=2000&osl=128&r=4&mc=32");
+        assert_eq!(link, "v=1&g=h200-sxm&tp=2&w=fp8&isl=2000&osl=128&r=4&mc=32&np=1000");
         assert!(issues.is_empty(), "{issues:?}");
     }
 

@@ -66,8 +66,8 @@ pub struct DeploymentPlan {
     pub requests_per_s: f64,
     pub output_per_s: f64,
     pub total_per_s: f64,
-    /// Output tokens per second while the load lasts, which cost is for; the rates above are of the whole run, up to its
-    /// last answer.
+    /// Output tokens per second while the load lasts, which cost is for; with a stated number of requests the rates above are of
+    /// the whole run, up to its last answer.
     pub sustained_output_per_s: f64,
     /// Watts and joules; `None` if the GPU's power is unknown.
     pub power: Option<Power>,

@@ -110,7 +110,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     });
     let head = ["Measured run", "TTFT", "TPOT", "Output", "Shared error", "Engine", "Layout", "Load"];
     let table = Block::table("Nearest measured runs", &head, rows).called("nearest");
-    let text = "The nearest measured runs, named by the shape of their model, and how far they are from the physics alone.";
+    let text = "The nearest measured runs, named by the shape of their model, and how far they are from the uncalibrated prediction.";
     vec![Block::text(text), table]
 }
 

@@ -34,7 +34,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let mut blocks = Vec::new();
     for pass in &report.passes {
         blocks.push(Block::heading(format!(
-            "{}: {} per step by the physics alone",
+            "{}: {} per step, uncalibrated",
             words::phase(pass.phase),
             pass.time.print()
         )));

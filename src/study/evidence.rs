@@ -111,7 +111,7 @@ fn ranks(accuracy: &Accuracy) -> Vec<Block> {
         let what = format!("{difference}, {}", one.metric);
         [what, count(f64::from(one.pairs)), percent(one.right), percent(one.physics)]
     };
-    let head = ["Runs that differ in", "Pairs", "Correct", "By the physics alone"];
+    let head = ["Runs that differ in", "Pairs", "Correct", "Uncalibrated"];
     vec![
         Block::text(
             "Pairs of measured closed loops that differ in one thing, predicted with the runs of both configurations left out. How often \

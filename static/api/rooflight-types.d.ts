@@ -836,8 +836,8 @@ export type Plan = {
   output_per_s: number;
   total_per_s: number;
   /**
-   * Output tokens per second while the load lasts, which cost is for; the rates above are of the whole run, up to its
-   * last answer.
+   * Output tokens per second while the load lasts, which cost is for; with a stated number of requests the rates above are of
+   * the whole run, up to its last answer.
    */
   sustained_output_per_s: number;
   /** Watts and joules; `None` if the GPU's power is unknown. */
@@ -979,7 +979,7 @@ export type PointBands = {
   chance_within_limits: number | null;
 };
 
-/** Means over a run. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`. */
+/** Means while the load lasts, or over a run whose number of requests is stated. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`. */
 export type Power = {
   /** Watts per GPU, and in total. */
   watts_per_gpu: number;
@@ -1053,7 +1053,8 @@ export type Run = {
   /**
    * Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less; of clients that
    * start one after another, while all are there. The rates in `metrics` are the same, unless a number of requests is
-   * stated: then, as in `vllm bench serve`, they are lower, since they also count the time of the last answers.
+   * stated or arrivals exceed capacity: then, as in `vllm bench serve`, they are those of the whole run, with the time of
+   * the last answers.
    */
   sustained_per_s: number;
   /** Requests per second that meet all SLOs, if there are any. */

@@ -28,7 +28,7 @@ fn formats_follow_the_engine() {
     };
     let text = refused("rtx-pro-6000-server", "qwen3-32b");
     assert!(
-        text.starts_with("TensorRT-LLM does not support weight-only INT4 weights of Qwen/Qwen3-32B on"),
+        text.starts_with("TensorRT-LLM does not support INT4 (W4A16) weights of Qwen/Qwen3-32B on"),
         "{text}"
     );
     assert!(
@@ -36,7 +36,7 @@ fn formats_follow_the_engine() {
         "{text}"
     );
     // Of experts on any GPU, of dense models on the others.
-    assert!(refused("h100-sxm", "deepseek-r1").contains("does not support weight-only INT4"));
+    assert!(refused("h100-sxm", "deepseek-r1").contains("does not support INT4 (W4A16)"));
     for gpu in ["h100-sxm", "b200"] {
         let (setup, issues) = checked(|scenario| {
             (scenario.engine, scenario.gpu, scenario.weights) =

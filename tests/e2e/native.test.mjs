@@ -21,6 +21,7 @@ const shown = {
 
 const links = {
   "many clients on two GPUs": "v=1&m=qwen3-32b&g=h200-sxm&n=2&tp=2&e=sglang&isl=3000&osl=300&c=48",
+  "FP8 weights and cache": "v=1&w=fp8&kv=fp8&g=l40s&e=trtllm",
   "an offline batch": "v=1&g=a100-sxm-80gb&isl=700&osl=100&b=8",
 };
 

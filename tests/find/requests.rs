@@ -108,6 +108,7 @@ fn each_invalid_capacity_question_has_an_error_on_its_field() {
         (r#"{"rate": "most", "slo_tpot": 30}"#.into(), Field::Rate, "needs a bound"),
         (r#"{"rate": "much", "slo_tpot": 30}"#.into(), Field::Rate, ""),
         (r#"{"rate": "most", "rate": "most", "budget_gpus": 1}"#.into(), Field::Link, "twice"),
+        (r#"{"gpu": "h100-sxm", "owned": {"l4": 8}}"#.into(), Field::Owned, "allows only H100 SXM"),
         (r#"{"rate": "most", "budget_dollars": 0.1}"#.into(), Field::BudgetDollars, "less than one GPU"),
     ] {
         let (request, _, issues) = Question::from_json(&text);

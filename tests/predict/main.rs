@@ -102,11 +102,7 @@ fn bands_hold_no_more_than_arrives() {
     let report = &report(&output)["report"];
     let band = |end: &str| report["calibrated"]["bands"]["output_per_s"][end].as_f64().unwrap();
     assert!(!report["run"]["saturation"].is_null(), "too low a rate to test it");
-    assert!(
-        band("low") < band("high") && band("high") <= 14.4 * 512.0 * (1.0 + 1e-9),
-        "{} tok/s",
-        band("high")
-    );
+    assert!(band("low") < band("high") && band("high") <= 14.4 * 512.0, "{} tok/s", band("high"));
 }
 
 #[test]

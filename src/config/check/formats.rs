@@ -126,8 +126,8 @@ fn name(dtype: Dtype) -> &'static str {
         Dtype::Nvfp4 => "NVFP4",
         Dtype::Mxfp4 => "MXFP4",
         Dtype::Mxfp4Mxfp8 => "MXFP4 with MXFP8 activations",
-        Dtype::Int8 => "weight-only INT8",
-        Dtype::Int4 => "weight-only INT4",
+        Dtype::Int8 => "INT8 (W8A16)",
+        Dtype::Int4 => "INT4 (W4A16)",
         Dtype::W8a8 => "INT8 (W8A8)",
     }
 }

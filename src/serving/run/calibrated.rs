@@ -109,6 +109,24 @@ pub struct Calibrated {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub rank_input: RankInput,
+    /// Output while the load lasts, and its band; `None` if it is as certain as the load.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    lasting_output: Option<BandedFigure>,
+}
+
+impl Calibrated {
+    /// For a run with the figures while its load lasts.
+    fn while_it_lasts(self) -> Self {
+        let (output, output_per_s) = self.lasting_output.unzip();
+        Self {
+            bands: Bands { output_per_s, ..self.bands },
+            rank_input: RankInput { output, ..self.rank_input },
+            physics: self.physics.while_it_lasts(),
+            without_own: self.without_own.map(Run::while_it_lasts),
+            ..self
+        }
+    }
 }
 
 /// Compares `one` with `other`, given measured runs and the visitor's `own`; `None` without calibration.
@@ -123,7 +141,9 @@ impl Runner {
     /// Errors of [`Runner::run`].
     pub fn calibrated(&self, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let (run, calibrated) = self.calibrated_of(&self.setup, load)?;
-        Ok((self.shown(run, load, self.setup.replicas), calibrated))
+        let run = self.shown(run, load, self.setup.replicas).while_it_lasts();
+        let calibrated = calibrated.map(|one| if run.lasts { one.while_it_lasts() } else { one });
+        Ok((run, calibrated))
     }
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
@@ -133,7 +153,7 @@ impl Runner {
         };
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
-        let point = ConfigPoint::of(setup, physics.in_flight_of_run);
+        let point = ConfigPoint::of(setup, physics.metrics.in_flight);
         let posterior = calibration.posterior(&point, self.own.iter(), |_| true);
         let without_own = match self.own.is_empty() {
             true => None,
@@ -157,7 +177,7 @@ impl Runner {
             false => None,
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
-        let bands = bands.map(|(mut bands, rank_input)| {
+        let bands = bands.map(|(mut bands, rank_input, lasting)| {
             Floor::of(setup).raise_bands(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
             if load.is_rate() {
                 // No more is served than arrives.
@@ -165,9 +185,10 @@ impl Runner {
                 let most = arriving.max(responses.at.metrics.output_per_s);
                 bands.output_per_s.iter_mut().for_each(|band| band.high = band.high.min(most));
             }
-            (bands, rank_input)
+            (bands, rank_input, lasting)
         });
-        let calibrated = bands.map(|(bands, rank_input)| Calibrated {
+        let calibrated = bands.map(|(bands, rank_input, lasting_output)| Calibrated {
+            lasting_output,
             factors: posterior.factors(),
             bands,
             rank_input,
@@ -182,8 +203,9 @@ impl Runner {
     pub fn bands(&self, replicas: u32, load: Load, start: Start) -> Option<Bands> {
         self.calibration?;
         let begun = self.setup.under(|workload| workload.start = start);
-        let (_, calibrated) = self.calibrated_of(&Setup { replicas, ..begun }, load).ok()?;
-        Some(calibrated?.bands)
+        let (run, calibrated) = self.calibrated_of(&Setup { replicas, ..begun }, load).ok()?;
+        let calibrated = calibrated?;
+        Some(if run.while_it_lasts().lasts { calibrated.while_it_lasts() } else { calibrated }.bands)
     }
 
     /// The calibrated run of a setup under `load`, all of it or in brief.
@@ -210,6 +232,10 @@ fn of_e2e(run: &Run) -> [(Observed, f64); 2] {
     [(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)]
 }
 
+type BandedFigure = (UncertainFigure, Band);
+
+/// Relative width below which a band only has the rounding errors of what arrives.
+const CERTAIN: f64 = 1e-6;
 /// TTFT that grows this many times as fast as step times is mostly queueing, which shorter steps would avoid.
 const STEEP: f64 = 2.0;
 
@@ -226,7 +252,7 @@ fn bands(
     (point, posterior, widths): (&ConfigPoint, &Posterior, Widths),
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
-) -> Option<(Bands, RankInput)> {
+) -> Option<(Bands, RankInput, Option<BandedFigure>)> {
     let of_ttft = [(Observed::Ttft, 1.0)];
     let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = of_e2e(&responses.at);
@@ -279,6 +305,9 @@ fn bands(
     let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
     let output_per_s = |run: &Run| run.metrics.output_per_s;
     let output = figure(rate, &output_per_s);
+    let lasting =
+        figure(rate, &Run::lasting_output).map(|figure| (figure, around(&figure, &Run::lasting_output)));
+    let lasting = lasting.filter(|(_, band)| band.high > band.low * (1.0 + CERTAIN));
     let (ttft_spread, e2e_spread) = Spread::nested(ttft_spread?, e2e_spread?);
     let bands = Bands {
         e2e: e2e_spread,
@@ -287,7 +316,7 @@ fn bands(
         output_per_s: output.map(|output| around(&output, &output_per_s)),
         limits: limits.collect(),
     };
-    Some((bands, RankInput { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }))
+    Some((bands, RankInput { point: point.clone(), at: posterior.mean, ttft, tpot, e2e, output }, lasting))
 }
 
 #[cfg(test)]

@@ -155,8 +155,9 @@ impl Runner {
             own => own,
         }
         .filter(|found| found.served_per_s < offered_per_s);
-        let Some(saturation) = run.saturation else { return run };
-        let sustained_per_s = saturation.served_per_s.min(offered_per_s);
-        if run.is_endless { run.lasting(sustained_per_s) } else { Run { sustained_per_s, ..run } }
+        if let Some(saturation) = run.saturation {
+            run.sustained_per_s = saturation.served_per_s.min(offered_per_s);
+        }
+        run
     }
 }

@@ -116,10 +116,10 @@ impl Runner {
     }
 }
 
-/// Requests per second of a replica whose clients, or users, start one after another, from when the last has started until the
-/// last request is sent. `None` if they start together, and if that takes no longer than a request.
+/// Requests per second of a replica whose clients start one after another, from when the last has started until the last request is
+/// sent. `None` if they start together, if that takes no longer than a request, and of sessions, whose prompts grow.
 pub(super) fn while_all_are_there(setup: &Setup, load: Load, outcome: &Outcome) -> Option<f64> {
-    let (Load::Concurrency(clients) | Load::Sessions(clients)) = load else { return None };
+    let Load::Concurrency(clients) = load else { return None };
     let start = match setup.workload.start {
         Start::AtOnce => return None,
         Start::Ramp(seconds) => seconds,
@@ -132,15 +132,13 @@ pub(super) fn while_all_are_there(setup: &Setup, load: Load, outcome: &Outcome) 
     is_long.then(|| served() / (end - start))
 }
 
-/// Energy beyond idle power for each request; `lasting`: while the load lasts, if the run shows that for longer than a request takes.
-pub(super) fn joules_per_request(outcome: &Outcome, lasting: bool) -> f64 {
+/// Energy beyond idle power for each request while the load lasts; `None` if the run does not show that for longer than a request
+/// takes.
+pub(super) fn lasting_joules(outcome: &Outcome) -> Option<f64> {
     let SecondHalf { from, until, joules } = outcome.second_half;
-    let count = outcome.requests.len() as f64;
     let stays: f64 = outcome.requests.iter().map(FinishedRequest::e2e).sum();
-    match lasting && until - from > stays / count {
-        true => joules / outcome.requests.iter().map(|served| served.share_within(from, until)).sum::<f64>(),
-        false => outcome.joules / (outcome.each * count),
-    }
+    let served = || outcome.requests.iter().map(|served| served.share_within(from, until)).sum::<f64>();
+    (until - from > stays / outcome.requests.len() as f64).then(|| joules / served())
 }
 
 /// Whether fewer requests tell how all of them are served. A server that takes in a whole burst is busier than one with less of it.

@@ -26,7 +26,7 @@ pub use commands::{Commands, checkpoint_name, model_notes};
 pub use lengths::{from_table, log_normal, longest, means, requests};
 pub use own::{OwnRuns, weigh};
 pub use power::Power;
-pub use report::{Point, PointBands, Run};
+pub use report::{Lasting, Point, PointBands, Run};
 pub use sweep::Sweep;
 pub use trace::{Trace, histogram};
 pub use trial::ramp_of;
@@ -186,12 +186,14 @@ impl Runner {
     /// # Errors
     /// What to change so that it can be served.
     pub fn run(&self, load: Load) -> Result<Run, Issue> {
-        Ok(self.shown(self.corrected(&self.setup, load, false)?, load, self.setup.replicas))
+        let run = self.corrected(&self.setup, load, false)?;
+        Ok(self.shown(run, load, self.setup.replicas).while_it_lasts())
     }
 
     /// [`Self::run`] without what only a run that is shown needs.
     fn in_brief_under(&self, load: Load) -> Result<Run, Issue> {
-        Ok(self.within_capacity(self.corrected(&self.setup, load, true)?, load, self.setup.replicas))
+        let run = self.corrected(&self.setup, load, true)?;
+        Ok(self.within_capacity(run, load, self.setup.replicas).while_it_lasts())
     }
 
     /// One run at step times multiplied by `factors`.
@@ -216,16 +218,19 @@ impl Runner {
         let of_all = count::while_all_are_there(setup, load, &outcome).map(|per_s| per_s * replicas);
         let sustained = served.into_iter().chain(arriving).reduce(f64::min).or(of_all);
         let is_endless = self.trace.is_none() && count::stated(setup, load).is_none();
-        let run = match sustained {
-            Some(per_s) if is_endless => Run { is_endless, ..run }.lasting(per_s),
-            _ => Run { sustained_per_s: sustained.unwrap_or(run.metrics.requests_per_s), ..run },
-        };
-        let Metrics { requests_per_s, output_per_s, .. } = run.metrics;
-        let dynamic = count::joules_per_request(&outcome, run.is_endless) * requests_per_s;
-        let power = Power::of(setup, dynamic, output_per_s, requests_per_s);
+        let Metrics { requests_per_s, output_per_s, duration, .. } = run.metrics;
+        let watts = outcome.joules / duration * replicas;
+        let power = Power::of(setup, watts, output_per_s, requests_per_s);
+        let lasting = sustained.filter(|_| is_endless).map(|per_s| {
+            let watts = count::lasting_joules(&outcome).map_or(watts, |joules| joules * per_s);
+            let output_per_s = output_per_s * per_s / requests_per_s;
+            Lasting { per_s, power: Power::of(setup, watts, output_per_s, per_s) }
+        });
+        let sustained_per_s = sustained.unwrap_or(requests_per_s);
         let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
         let history_found = count::history_found(setup, &outcome);
-        Ok(Run { power, start: setup.workload.start, fills, history_found, ..run })
+        let start = setup.workload.start;
+        Ok(Run { power, lasting, sustained_per_s, start, fills, history_found, ..run })
     }
 
     /// The outcome of `requests` on one replica or both pools, and the tokens that their KV caches hold.

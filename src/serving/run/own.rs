@@ -208,7 +208,7 @@ impl Runner {
                     .into(),
             );
         }
-        Ok(KnownRun::new(ConfigPoint::of(&self.setup, responses.at.in_flight_of_run), observed))
+        Ok(KnownRun::new(ConfigPoint::of(&self.setup, responses.at.metrics.in_flight), observed))
     }
 }
 

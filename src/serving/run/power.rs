@@ -9,7 +9,7 @@ use crate::latency::PowerModel;
 /// Joules per MWh.
 const MWH: f64 = 3.6e9;
 
-/// Means over a run. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`.
+/// Means while the load lasts, or over a run whose number of requests is stated. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Power {
@@ -58,17 +58,6 @@ impl Power {
             joules_per_request: watts / requests_per_s,
             output_tokens_per_mwh: MWH / (joules_per_output_token * setup.power_overhead),
         })
-    }
-
-    /// The same watts for `times` as many requests per second.
-    pub(super) fn for_rates(self, times: f64) -> Self {
-        Self {
-            joules_per_output_token: self.joules_per_output_token / times,
-            joules_band: self.joules_band.map(|end| end / times),
-            joules_per_request: self.joules_per_request / times,
-            output_tokens_per_mwh: self.output_tokens_per_mwh * times,
-            ..self
-        }
     }
 }
 

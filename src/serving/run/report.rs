@@ -22,7 +22,8 @@ pub struct Run {
     pub metrics: Metrics,
     /// Requests per second while the load lasts: at a rate those that arrive, or the capacity if that is less; of clients that
     /// start one after another, while all are there. The rates in `metrics` are the same, unless a number of requests is
-    /// stated: then, as in `vllm bench serve`, they are lower, since they also count the time of the last answers.
+    /// stated or arrivals exceed capacity: then, as in `vllm bench serve`, they are those of the whole run, with the time of
+    /// the last answers.
     pub sustained_per_s: f64,
     /// Requests per second that meet all SLOs, if there are any.
     pub goodput_per_s: Option<f64>,
@@ -44,14 +45,14 @@ pub struct Run {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub start: Start,
-    /// Whether it stands for a load that nobody ends: the number of requests was not stated.
+    /// What the figures become while the load lasts, if nobody ends it; until then they are those of the whole run.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
-    pub is_endless: bool,
-    /// Requests in flight over the whole run, ramp-up and drain included, as in the runs of the calibration.
+    pub lasting: Option<Lasting>,
+    /// Whether rates, requests in flight and energy are those while the load lasts.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
-    pub in_flight_of_run: f64,
+    pub lasts: bool,
     /// Whether the number of requests in flight still grows at the end: more may arrive than can be served.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
@@ -69,6 +70,14 @@ pub struct Timeline {
     pub waiting: Vec<f64>,
     /// Fraction of the KV cache in use, 0..1.
     pub kv: Vec<f64>,
+}
+
+/// A load that nobody ends.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lasting {
+    /// Requests per second.
+    pub per_s: f64,
+    pub power: Option<Power>,
 }
 
 /// One load on a curve.
@@ -130,8 +139,8 @@ impl Run {
             preemptions: u32::try_from(outcome.counts.preemptions).unwrap_or(u32::MAX),
             history_found: None,
             saturation,
-            is_endless: false,
-            in_flight_of_run: one.in_flight,
+            lasting: None,
+            lasts: false,
             fills: false,
             timeline: Timeline {
                 time: column(&|moment| moment.time),
@@ -152,23 +161,34 @@ impl Run {
         setup.under(|workload| workload.requests = workload.requests.or(is_longer.then_some(all)))
     }
 
-    /// The run of a load that nobody ends, with `per_s` requests per second: its rates and the requests in it are those while the
-    /// load lasts, whatever number of requests stood for it.
-    pub(super) fn lasting(mut self, per_s: f64) -> Self {
+    /// The run with the rates, the requests in it and the energy while the load lasts, if nobody ends it and it is served: those of
+    /// the whole run depend on the number of requests that stands for it.
+    #[must_use]
+    pub(super) fn while_it_lasts(mut self) -> Self {
+        let Some(Lasting { per_s, power }) = self.lasting.take().filter(|_| self.saturation.is_none()) else {
+            return self;
+        };
         let times = per_s / self.metrics.requests_per_s;
         let Metrics { requests_per_s, output_per_s, total_per_s, in_flight, waiting, running, .. } =
             &mut self.metrics;
-        for rate in [requests_per_s, output_per_s, total_per_s, in_flight, waiting, running] {
-            *rate *= times;
+        *requests_per_s = per_s;
+        for figure in [output_per_s, total_per_s, in_flight, waiting, running] {
+            *figure *= times;
         }
         let goodput_per_s = self.goodput_per_s.map(|good| good * times);
-        let power = self.power.map(|power| power.for_rates(times));
-        Self { sustained_per_s: per_s, goodput_per_s, power, ..self }
+        Self { sustained_per_s: per_s, goodput_per_s, power, lasts: true, ..self }
+    }
+
+    /// Output tokens per second while the load lasts.
+    pub(super) fn lasting_output(&self) -> f64 {
+        let lasting = self.lasting.as_ref().filter(|_| self.saturation.is_none());
+        let times = lasting.map_or(1.0, |lasting| lasting.per_s / self.metrics.requests_per_s);
+        self.metrics.output_per_s * times
     }
 
     /// A rate of the run, converted to the time while the load lasts.
     pub fn sustained(&self, per_s: f64) -> f64 {
-        if self.is_endless { per_s } else { per_s * (self.sustained_per_s / self.metrics.requests_per_s) }
+        if self.lasts { per_s } else { per_s * (self.sustained_per_s / self.metrics.requests_per_s) }
     }
 
     /// The goodput, unless arrivals exceed capacity: a run shows only the start of an overload.

@@ -33,6 +33,10 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
+        Ok(self.whole_trial(replicas, load)?.while_it_lasts())
+    }
+
+    fn whole_trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
         let run = self.corrected(&self.for_trial(replicas, load)?, load, true)?;
         Ok(self.within_capacity(run, load, replicas))
     }
@@ -42,7 +46,7 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn shown_trial(&self, replicas: u32, load: Load) -> Result<Run, Issue> {
-        Ok(self.shown(self.trial(replicas, load)?, load, replicas))
+        Ok(self.shown(self.whole_trial(replicas, load)?, load, replicas).while_it_lasts())
     }
 
     /// The setup of a trial. Clients and users of sessions that must meet limits start one after another; a stated

@@ -7,8 +7,7 @@ use super::replica::Replica;
 use super::request::RequestState;
 use super::watch::QueueWatch;
 use super::{
-    Arrivals, Counts, FinishedRequest, FirstToken, Gaps, Moment, Outcome, Pool, Request, SecondHalf,
-    SimError, Transfer,
+    Arrivals, Counts, FinishedRequest, FirstToken, Gaps, Moment, Outcome, Pool, Request, SimError, Transfer,
 };
 use crate::units::smaller;
 
@@ -49,9 +48,6 @@ pub(super) struct System<'a> {
     limits: Limits,
     timeline: Timeline,
     watch: QueueWatch,
-    second_half: SecondHalf,
-    /// Energy until the second half.
-    before_half: f64,
 }
 
 impl<'a> System<'a> {
@@ -99,8 +95,6 @@ impl<'a> System<'a> {
             requests,
             states,
             watch: QueueWatch::new(requests.len(), source.turns()),
-            second_half: SecondHalf::default(),
-            before_half: 0.0,
             source,
             served: requests.iter().map(unserved).collect(),
             arrived: 0,
@@ -169,22 +163,14 @@ impl<'a> System<'a> {
         times.fold((0, f64::INFINITY), |best, next| if next.1 < best.1 { next } else { best })
     }
 
-    fn note_arrival(&mut self, time: f64) {
-        let joules = self.joules();
-        if self.arrived <= self.requests.len().div_ceil(2) {
-            (self.second_half.from, self.before_half) = (time, joules);
-        }
-        (self.second_half.until, self.second_half.joules) = (time, joules - self.before_half);
-    }
-
     fn arrive(&mut self, time: f64) {
         self.count_requests(time);
         let id = self.source.take();
         let (due, overdue) = self.source.overdue(id, time);
         let of_decode = self.replicas[self.decode_from..].iter().any(Replica::is_full);
         self.watch.arrival(id, due, self.waiting() + overdue, of_decode);
+        self.watch.energy(id, time, self.joules());
         self.arrived += 1;
-        self.note_arrival(time);
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);
         let replica = &mut self.replicas[index];
@@ -281,7 +267,7 @@ impl<'a> System<'a> {
             return Err(SimError::Stuck { request });
         }
         let joules = self.joules();
-        let second_half = self.second_half;
+        let second_half = self.watch.second_half();
         let (mut counts, mut gaps) = (Counts::default(), Gaps::default());
         for replica in self.replicas {
             counts.add(replica.counts());

@@ -1,6 +1,6 @@
 //! Whether arrivals exceed capacity, as the queue tells.
 
-use super::outcome::{FinishedRequest, Saturation};
+use super::outcome::{FinishedRequest, Saturation, SecondHalf};
 
 /// Whether requests spend more time waiting for their first token than generating the rest. While a server fills up
 /// they do not, even under overload, so a short run would look healthy.
@@ -24,6 +24,9 @@ pub(super) struct QueueWatch {
     end: f64,
     backlog: u32,
     of_decode: bool,
+    /// From the middle arrival to the last, with the energy until the middle one.
+    second_half: SecondHalf,
+    until_half: f64,
 }
 
 /// Queue growth, as a share of arrivals, above which arrivals exceed capacity.
@@ -52,6 +55,21 @@ impl QueueWatch {
         self.end = time;
         self.backlog = waiting;
         self.of_decode = of_decode;
+    }
+
+    /// The energy, in joules, that had been used at an arrival.
+    pub fn energy(&mut self, id: usize, time: f64, joules: f64) {
+        if !id.is_multiple_of(self.turns) {
+            return;
+        }
+        if self.seen <= self.count.div_ceil(2) {
+            (self.second_half.from, self.until_half) = (time, joules);
+        }
+        (self.second_half.until, self.second_half.joules) = (time, joules - self.until_half);
+    }
+
+    pub fn second_half(&self) -> SecondHalf {
+        self.second_half
     }
 
     /// Half of all requests arrive between the middles of the second and the last quarter.

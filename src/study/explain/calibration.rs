@@ -36,7 +36,7 @@ pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
         bands.output_per_s,
         output,
     ));
-    let head = ["", "Physics alone", "Calibrated", "80 % band", "Of which noise"];
+    let head = ["", "Uncalibrated", "Calibrated", "80 % band", "Of which noise"];
     let noise = "Noise: the spread of repeated runs, or of runs that differ in nothing recorded. More measurements \
         of this configuration narrow the rest.";
     let blocks = vec![Block::text(text), Block::table("Calibrated numbers", &head, rows), Block::text(noise)];

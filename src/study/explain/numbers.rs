@@ -5,6 +5,7 @@ use crate::config::{Load, MemoryShareOf, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::{Headline, Memory, PassReport};
+use crate::serving::run::Run;
 use crate::serving::sim::{Metrics, Stats};
 use crate::study::accuracy::{Accuracy, ErrorGroup, Grouping};
 use crate::study::ttft::{TtftParts, encoder};
@@ -21,7 +22,7 @@ pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Bloc
     let decode = report.pass(Phase::Decode).map(|pass| (pass, report.decode_factor()));
     blocks.extend(tpot(setup, headline, decode, spread(|metrics| metrics.tpot)));
     blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
-    blocks.push(throughput(setup, headline));
+    blocks.push(throughput(setup, headline, report.run.as_ref()));
     blocks.extend(cost(setup, headline));
     blocks.extend(report.passes.iter().map(|pass| utilisation(setup, pass, report.factors())));
     blocks
@@ -176,7 +177,7 @@ fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
     fold("e2e", format!("E2E {}", headline.e2e.print()), lines)
 }
 
-fn throughput(setup: &Setup, headline: &Headline) -> Block {
+fn throughput(setup: &Setup, headline: &Headline, run: Option<&Run>) -> Block {
     let requests = |value: f64| format!("{} requests/s", count(value));
     let tokens = |value: f64| format!("{} tok/s", count(value));
     let output = tokens(headline.output_per_s);
@@ -193,17 +194,16 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
             count(headline.requests_per_s * headline.e2e.0),
         ));
     }
-    let is_endless = setup.workload.load.is_rate() && setup.workload.requests.is_none();
-    if is_endless {
+    if run.is_some_and(|run| run.lasts) {
         lines.push(
-            "These are rates while requests arrive. A benchmark with a stated number of requests also counts the time of its last \
-             answers, and reports less: the less, the fewer they are."
+            "These are rates while the load lasts. A benchmark of a stated number of requests also counts the time of its first and \
+             last answers: the fewer there are, the less it reports."
                 .into(),
         );
     }
     if headline.sustained_output_per_s != headline.output_per_s {
         lines.push(format!(
-            "These are rates of the whole run, up to its last answer, as a benchmark reports them; while requests arrive, {} are \
+            "These are rates of the whole run, up to its last answer, as a benchmark reports them; while the load lasts, {} are \
              generated. The shorter the run, the more they differ.",
             tokens(headline.sustained_output_per_s),
         ));
@@ -218,7 +218,7 @@ fn throughput(setup: &Setup, headline: &Headline) -> Block {
 fn cost(setup: &Setup, headline: &Headline) -> Option<Block> {
     let (cost, price) = (headline.dollars_per_million?, setup.dollars_per_hour()?);
     let text = format!(
-        "Price of {} / 3600 s / output while requests arrive = {} per hour / 3600 s / {} tok/s = {} per million output \
+        "Price of {} / 3600 s / output while the load lasts = {} per hour / 3600 s / {} tok/s = {} per million output \
          tokens. The price is an on-demand list price, with its source in the catalog, unless you set one.",
         counted(gpus(setup), "GPU"),
         Dollars(price).print(),

@@ -56,7 +56,11 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     }
     // Without a ramp the same clients may miss a limit that they meet here.
     if let Some(ramp) = best.config.get(Field::Ramp.id()).and_then(serde_json::Value::as_f64) {
-        text += &format!(" Its clients start one after another, over {}.", Seconds(ramp).print());
+        let who = if best.config.get(Field::Sessions.id()).is_some() { "users" } else { "clients" };
+        text += &format!(
+            " It is simulated with {who} starting one after another, over {}.",
+            Seconds(ramp).print()
+        );
     }
     if let Some(seconds) = best.job_seconds {
         let cost =

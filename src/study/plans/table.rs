@@ -93,30 +93,32 @@ pub(super) fn details(index: usize, plan: &DeploymentPlan, page: &str) -> Block 
 
 fn figures(plan: &DeploymentPlan) -> Block {
     let between = |band: &Band| Seconds(band.low).print().to(&Seconds(band.high).print());
-    const WHOLE: &str = "Of the whole simulated run, up to its last answer, as a benchmark reports it";
+    const LASTING: &str = "While the load lasts, unless a number of requests is stated: then of the whole run, as a benchmark reports it";
     const BAND: &str = "80 % of measured means are expected in this range";
     const LIMITED: &str = "At the percentile that must be within the limit, and the range in which 80 % of measurements are expected";
     let mut facts = vec![
         Fact::new("GPUs", plan.gpus.to_string(), "Of all replicas"),
         Fact::new("Replicas", plan.replicas.to_string(), "Copies that share the load"),
-        rate("Requests", plan.requests_per_s, "/s", WHOLE),
-        rate("Output", plan.output_per_s, "tok/s", WHOLE),
-        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s", WHOLE),
-        rate(
+        rate("Requests", plan.requests_per_s, "/s", LASTING),
+        rate("Output", plan.output_per_s, "tok/s", LASTING),
+        rate("Output per GPU", plan.output_per_s / f64::from(plan.gpus), "tok/s", LASTING),
+    ];
+    if plan.sustained_output_per_s != plan.output_per_s {
+        facts.push(rate(
             "Output while requests arrive",
             plan.sustained_output_per_s,
             "tok/s",
             "Without the drain after the last arrival; cost is based on this rate",
-        ),
-        Fact::new(
-            "E2E",
-            format!("{} ({})", Seconds(plan.e2e.mean).print(), Seconds(plan.e2e.p99).print()),
-            "Mean, and P99",
-        ),
-    ];
+        ));
+    }
+    facts.push(Fact::new(
+        "E2E",
+        format!("{} ({})", Seconds(plan.e2e.mean).print(), Seconds(plan.e2e.p99).print()),
+        "Mean, and P99",
+    ));
     if let Some(power) = &plan.power {
-        facts.push(rate("Power", power.watts, "W", WHOLE));
-        facts.push(rate("Energy", power.joules_per_output_token, "J/token", WHOLE));
+        facts.push(rate("Power", power.watts, "W", LASTING));
+        facts.push(rate("Energy", power.joules_per_output_token, "J/token", LASTING));
     }
     let percentile = link::decode(&plan.link).0.scenario.workload.slos.share_of_each() * 100.0;
     for (index, kept) in plan.limits.iter().enumerate() {
@@ -124,7 +126,8 @@ fn figures(plan: &DeploymentPlan) -> Block {
         let band = plan.bands.as_ref().and_then(|bands| bands.limits.get(index)?.as_ref());
         let band = band.map_or_else(String::new, |band| format!(" (80 %: {})", between(band)));
         let name = format!("{} P{}", Slos::metric(kept.field), count(percentile));
-        facts.push(Fact::new(&name, format!("{at}{band}, limit {limit}"), LIMITED));
+        let share = percent(kept.share);
+        facts.push(Fact::new(&name, format!("{at}{band}, limit {limit}: {share} of requests"), LIMITED));
     }
     if let Some(bands) = &plan.bands {
         facts.push(Fact::new("Mean TTFT, 80 %", between(&bands.ttft.mean), BAND));

@@ -46,7 +46,7 @@ pub fn HeadlineView() -> impl IntoView {
                 />
                 <Gauge
                     id="throughput" name="Output" spread=true
-                    help="Output tokens per second, whole system, over the run with its start and end; goodput: requests per second that meet all limits"
+                    help="Output tokens per second, whole system: while the load lasts, or over the whole run if its number of requests is stated and of clients that start together; goodput: requests per second that meet all limits"
                 />
                 <Gauge
                     id="cost" name="Cost per M output" plain="$ per M output" spread=true
@@ -101,7 +101,7 @@ pub fn RatesView() -> impl IntoView {
                 />
                 <Gauge id="request-rate" name="Requests" help="Requests completed per second, whole system" />
                 <Gauge
-                    id="power" name="Power per GPU" spread=true help="Average watts over the run, without host and \
+                    id="power" name="Power per GPU" spread=true help="Average watts, without host and \
                         cooling"
                 />
                 <Gauge

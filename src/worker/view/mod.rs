@@ -158,17 +158,17 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
     let per_s = |value: f64, unit: &str| format!("{} {unit}{in_all}", count(value));
     let mut facts = vec![
         Fact::new("duration", Seconds(metrics.duration).print().to_string(), "First arrival to last token"),
-        Fact::new("output", per_s(metrics.output_per_s, "tok/s"), "Output tokens per second over the run"),
+        Fact::new(
+            "output",
+            per_s(metrics.output_per_s, "tok/s"),
+            "Output tokens per second while the load lasts; of the whole run if its number of requests is stated, and of clients that start together",
+        ),
         Fact::new(
             "input and output",
             per_s(metrics.total_per_s, "tok/s"),
             "Prompt and output tokens per second",
         ),
-        Fact::new(
-            "requests",
-            per_s(metrics.requests_per_s, "/s"),
-            "Requests completed per second over the run",
-        ),
+        Fact::new("requests", per_s(metrics.requests_per_s, "/s"), "Requests completed per second, likewise"),
         Fact::new(
             "in flight",
             count(round(metrics.in_flight)) + if setup.copies() > 1 { " per replica" } else { "" },

@@ -18,11 +18,11 @@ fn the_load_of_a_benchmark_beside_the_server_is_read() {
             "--request-rate 4 --num-prompts 500 --random-range-ratio 0.2",
             "v=1&m=qwen3-8b&osl=128&rr=0.2&r=4&np=500",
         ),
-        ("--request-rate 4 --max-concurrency 8", "v=1&m=qwen3-8b&osl=128&r=4&mc=8"),
-        ("--request-rate 4 --burstiness 0.5", "v=1&m=qwen3-8b&osl=128&r=4&bu=0.5"),
+        ("--request-rate 4 --max-concurrency 8", "v=1&m=qwen3-8b&osl=128&r=4&mc=8&np=1000"),
+        ("--request-rate 4 --burstiness 0.5", "v=1&m=qwen3-8b&osl=128&r=4&bu=0.5&np=1000"),
         ("--request-rate inf --num-prompts 50", "v=1&m=qwen3-8b&osl=128&bn=50"),
         // As Rooflight itself writes a constant rate.
-        ("--request-rate 4 --burstiness 1000000", "v=1&m=qwen3-8b&osl=128&rc=4"),
+        ("--request-rate 4 --burstiness 1000000", "v=1&m=qwen3-8b&osl=128&rc=4&np=1000"),
         ("--max-concurrency 512", "v=1&m=qwen3-8b&osl=128&c=512&np=1000"),
         (
             "--random-prefix-len 512 --random-input-len 512 --max-concurrency 8",

@@ -221,7 +221,7 @@ fn a_pasted_command_sets_everything_it_states_and_keeps_other_typed_text() {
     );
     let bench = |flags: &str| format!("{serve} &\nvllm bench serve --dataset-name random {flags}");
     let bursty = bench("--request-rate 4 --burstiness 0.5");
-    assert_eq!(pasted("v=1&c=8", &bursty), "v=1&m=qwen3-8b&osl=128&r=4&bu=0.5");
+    assert_eq!(pasted("v=1&c=8", &bursty), "v=1&m=qwen3-8b&osl=128&r=4&bu=0.5&np=1000");
     assert_eq!(pasted("v=1&b=2&isl=100,200", &bench("--max-concurrency 4")), "v=1&m=qwen3-8b&osl=128&c=4");
 }
 

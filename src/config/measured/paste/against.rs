@@ -2,7 +2,6 @@
 
 use strum::EnumString;
 
-use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Workload};
 use crate::units::{count, decimal, percent};
 
@@ -249,11 +248,12 @@ impl Workload {
         };
     }
 
-    /// A run of this many requests, if they are fewer than would be simulated: more of them change little.
+    /// A run of this many requests: at a rate any number, since measured rates are then of the whole run; of clients if they are
+    /// fewer than would be simulated, since more of them change little.
     pub fn run_of(&mut self, requests: u32) {
         let most = match self.load {
             Load::Concurrency(clients) => Self::requests_of_clients(clients),
-            load if load.is_rate() => constants().at_rate as u32,
+            load if load.is_rate() => u32::MAX,
             _ => 0,
         };
         self.requests = Some(requests).filter(|requests| *requests < most);

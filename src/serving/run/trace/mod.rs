@@ -46,9 +46,12 @@ impl Trace {
         let text = text.trim_start_matches('\u{feff}');
         let lines = match text.trim_start().chars().next() {
             None => Ok(Vec::new()),
-            Some('{' | '[') if text.contains(CONVERSATIONS) => Err(NO_TRACE.into()),
+            Some('[') if text.contains(CONVERSATIONS) => Err(NO_TRACE.into()),
             Some('[') => Err("a list is no trace: expected CSV with a header, or an object per line".into()),
-            Some('{') => of_json(text),
+            Some('{') => of_json(text).map_err(|fault| match text.contains(CONVERSATIONS) {
+                true => NO_TRACE.into(),
+                false => fault,
+            }),
             Some(_) => of_csv(text),
         };
         match lines.and_then(Self::of_lines) {
