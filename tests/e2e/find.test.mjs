@@ -94,7 +94,7 @@ pageTest("the most load, a day, and prefill apart are asked for in the form", { 
   await page.getByTestId("vary-day").press("Enter");
   await page.locator("[data-testid=plans-status][data-progress=running]").waitFor();
   await found(page);
-  assert.match(await plans(page).getByTestId("plans-days").textContent(), /\d+h \d+/);
+  assert.match(await plans(page).getByTestId("plans-days").textContent(), /\d+ from \d+:00, \d+ from/);
   assert.match(await page.getByTestId("load-of-day").textContent(), /24 rates, 0 to 92 requests\/s/);
   await page.getByTestId("vary-day").fill("");
   await page.getByTestId("vary-day").press("Enter");

@@ -106,7 +106,7 @@ pageTest("what would be better is said, and one press away", {}, async ({ page, 
   await settled(page);
   const better = page.getByTestId("better");
   await better.waitFor({ timeout: 45_000 });
-  assert.match(await better.textContent(), /^Better: .*: \d+ % cheaper, still meets the limits, (over )?\d+ % likely( \([a-z ]+\))?\. Apply$/);
+  assert.match(await better.textContent(), /^Better: .*: \d+ % cheaper, still meets the limits \((over )?\d+ % likely( \([a-z ]+\))? to hold when measured\)\. Apply$/);
   const before = await page.getByTestId("cost").getAttribute("data-value");
   await better.getByRole("link", { name: "Apply" }).click();
   await page.waitForFunction((before) => Number(document.querySelector("[data-testid=cost]").dataset.value) < Number(before), before);

@@ -61,7 +61,7 @@ pageTest("without its worker a config.json is refused with the reason", { prepar
 pageTest("a worker that never answers is called late", { prepare: silence }, async ({ page, open }) => {
   await page.clock.install();
   await open();
-  await page.locator("main").waitFor();
+  await page.locator("#page main").waitFor({ state: "attached" });
   // The page waits 15 s before it says so.
   await page.clock.fastForward(15_000);
   await page.locator("[data-testid=worker][data-status=late]").waitFor();

@@ -66,3 +66,32 @@ fn short_runs_have_the_lengths_asked_for() {
         assert!((tokens / wanted - 1.0).abs() < 0.01, "{tokens} tokens a request, not {wanted}");
     }
 }
+
+/// Nobody says how many requests there are: what is served, and its energy, do not depend on how many are simulated.
+#[test]
+fn all_that_arrives_is_served_however_long_its_answers_are() {
+    let spreads = ["", "&ls=0.5", "&ls=1", "&sh=sharegpt"];
+    let answers = answers(&spreads.map(|spread| format!("v=1&r=4&osl=512{spread}")));
+    let energy = |answer| number(answer, "joules_per_output_token");
+    for (spread, answer) in spreads.iter().zip(&answers) {
+        let served = number(answer, "output_per_s");
+        assert!((served / 2048.0 - 1.0).abs() < 1e-9, "{spread}: {served} tokens/s");
+        let in_flight = 4.0 * number(answer, "e2e_mean_ms") * 1e-3;
+        assert!(
+            (number(answer, "running") / in_flight - 1.0).abs() < 0.02,
+            "{spread}: not {in_flight} running"
+        );
+        assert!((energy(answer) / energy(&answers[0]) - 1.0).abs() < 0.1, "{spread}: {} J", energy(answer));
+    }
+}
+
+/// A server that preempts slows down over thousands of requests.
+#[test]
+fn a_slow_collapse_is_an_overload() {
+    for (rate, is_overloaded) in [(0.3, false), (0.345, true)] {
+        let link = format!("v=1&m=qwen3-8b&g=rtx-4090&osl=2000&r={rate}");
+        let (_, output) = run_with(&["--jsonl"], &link);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(answer["report"]["run"]["saturation"].is_object(), is_overloaded, "{rate}");
+    }
+}
