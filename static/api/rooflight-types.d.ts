@@ -979,7 +979,10 @@ export type PointBands = {
   chance_within_limits: number | null;
 };
 
-/** Means while the load lasts, or over a run whose number of requests is stated. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`. */
+/**
+ * Means while the load lasts, or over a run whose number of requests is stated. Hosts, network and cooling are excluded, except
+ * in `output_tokens_per_mwh`.
+ */
 export type Power = {
   /** Watts per GPU, and in total. */
   watts_per_gpu: number;

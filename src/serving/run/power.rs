@@ -9,7 +9,8 @@ use crate::latency::PowerModel;
 /// Joules per MWh.
 const MWH: f64 = 3.6e9;
 
-/// Means while the load lasts, or over a run whose number of requests is stated. Hosts, network and cooling are excluded, except in `output_tokens_per_mwh`.
+/// Means while the load lasts, or over a run whose number of requests is stated. Hosts, network and cooling are excluded, except
+/// in `output_tokens_per_mwh`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Power {
