@@ -127,7 +127,7 @@ impl Survey {
     }
 }
 
-/// Of a rate that is tried, so that it is written exactly.
+/// Significant digits of a rate to try, so that a link holds exactly that rate.
 const DIGITS: i32 = 4;
 
 /// The load to try next; `None` if the maximum is known.

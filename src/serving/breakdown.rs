@@ -8,7 +8,7 @@ use crate::kernels::{Count, Op};
 use crate::latency::{PowerModel, Resource};
 use crate::units::{Bytes, Flops, Seconds, Watts, percent};
 
-use super::report::{KernelLine, PassReport};
+use super::report::{KernelLine, LEAST_SAVING, PassReport};
 use super::step::{FinishedStep, PlannedCall, PlannedStep};
 
 /// Reports `step`, timed by `finished`.
@@ -53,7 +53,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
         }
     }
     let of_host = finished.time.host + finished.time.beside;
-    let is_set_by_host = total - of_host < total * LEAST;
+    let is_set_by_host = total - of_host < total * LEAST_SAVING;
     let (limit, limit_share) = match is_set_by_host {
         true => (Resource::Launch, of_host / total),
         false => limiting(&kernels, finished.time.host / total),
@@ -97,9 +97,6 @@ fn power(setup: &Setup, finished: &FinishedStep) -> Option<Watts> {
     let idle = PowerModel::of(setup).ok()?.idle;
     Some(idle + Watts(finished.joules.0 / finished.time.total.0 / f64::from(setup.parallel.pp)))
 }
-
-/// Share of a step below which its kernels do not outlast the host's work.
-const LEAST: f64 = 1e-3;
 
 /// FLOP per compulsory byte; `None` if nothing is multiplied or moved.
 fn intensity(flops: Flops, bytes: Bytes) -> Option<f64> {

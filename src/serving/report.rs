@@ -123,6 +123,9 @@ pub struct PassReport {
     pub mbu: f64,
 }
 
+/// Savings below this share of a step are not visible in the printed digits.
+pub const LEAST_SAVING: f64 = 1e-3;
+
 impl PassReport {
     /// What a step saves if its kernels take `less` time: nothing once the host beside them takes longer.
     pub fn saving(&self, less: Seconds) -> Seconds {

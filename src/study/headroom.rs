@@ -6,13 +6,10 @@ use crate::config::Setup;
 use crate::graph::Phase;
 use crate::kernels::Schedule;
 use crate::latency::Resource;
-use crate::serving::report::{KernelLine, PassReport};
+use crate::serving::report::{KernelLine, LEAST_SAVING, PassReport};
 use crate::serving::{Alternative, Report};
 use crate::study::words;
 use crate::units::{Bytes, Flops, Order, Seconds, count, counted, percent};
-
-/// Savings below this share of a step are not visible in the printed digits.
-const LEAST: f64 = 1e-3;
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
@@ -58,7 +55,7 @@ fn ranked<'a>(pass: &'a PassReport, others: &'a [Alternative]) -> Vec<Gain<'a>> 
         Gain { index, kernel, saved: kernel.saved(), other }
     };
     let all = pass.kernels.iter().enumerate().map(gain);
-    let mut all: Vec<Gain<'_>> = all.filter(|gain| gain.saved.0 >= LEAST * pass.time.0).collect();
+    let mut all: Vec<Gain<'_>> = all.filter(|gain| gain.saved.0 >= LEAST_SAVING * pass.time.0).collect();
     all.order_by(|a, b| b.saved.0.total_cmp(&a.saved.0));
     all
 }
@@ -68,7 +65,7 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
         return "No kernel is slower than its ceiling.".into();
     };
     let saved = pass.saving(*saved);
-    if saved.0 < LEAST * pass.time.0 {
+    if saved.0 < LEAST_SAVING * pass.time.0 {
         return format!(
             "The host sets the length of this step: its work beside the kernels takes {}, so a faster kernel would not \
             shorten it.",
@@ -148,7 +145,7 @@ fn explained(pass: &PassReport, line: usize) -> Span {
 /// The engine with the fastest kernel, its time over all launches, and the saving with it.
 fn elsewhere(pass: &PassReport, gain: &Gain<'_>) -> [Span; 2] {
     let cells = match (&gain.other.engine, gain.saved_elsewhere()) {
-        (Some((name, time)), Some(saved)) if saved.0 >= LEAST * pass.time.0 => {
+        (Some((name, time)), Some(saved)) if saved.0 >= LEAST_SAVING * pass.time.0 => {
             let time = *time * gain.kernel.count as f64;
             [format!("{name}, {}", time.print()), percent(pass.saving(saved) / pass.time).to_string()]
         }
@@ -166,7 +163,7 @@ fn fastest(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<String> {
                     predicted, not measured."
         .to_owned();
     let saved = pass.saving(saved);
-    if let Some((name, _)) = gain.other.engine.as_ref().filter(|_| saved.0 >= LEAST * pass.time.0) {
+    if let Some((name, _)) = gain.other.engine.as_ref().filter(|_| saved.0 >= LEAST_SAVING * pass.time.0) {
         text += &format!(
             " The largest gain: with the {} of {name}, a step would take {} less.",
             gain.kernel.name,

@@ -118,17 +118,12 @@ fn ffn_shards(ffn: &Ffn, parallel: Parallelism) -> Vec<Shard> {
     }
 }
 
+/// As in a sentence about what is supported.
 fn name(dtype: Dtype) -> &'static str {
     match dtype {
-        Dtype::Bf16 => "BF16",
-        Dtype::Fp8 => "FP8",
         Dtype::Fp8Block => "block-scaled FP8",
-        Dtype::Nvfp4 => "NVFP4",
-        Dtype::Mxfp4 => "MXFP4",
         Dtype::Mxfp4Mxfp8 => "MXFP4 with MXFP8 activations",
-        Dtype::Int8 => "INT8 (W8A16)",
-        Dtype::Int4 => "INT4 (W4A16)",
-        Dtype::W8a8 => "INT8 (W8A8)",
+        other => other.name(),
     }
 }
 

@@ -60,7 +60,7 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     }
 }
 
-/// Why `each` is refused where no number of clients comes before it: `1000 daily users each`.
+/// The refusal of `each` without a number of clients before it, as in `1000 daily users each`.
 pub fn wanted_each(counted: Option<String>) -> String {
     let counted = counted.map_or_else(String::new, |phrase| format!(", not `{}`", excerpt(&phrase)));
     format!(

@@ -8,7 +8,9 @@ use super::capacity::NEARLY_FULL;
 use super::{MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
 use crate::calibration::Factors;
 use crate::config::{Load, Setup, Start, Workload};
-use crate::serving::sim::{Arrivals, FinishedRequest, Outcome, SecondHalf, SimError, mostly_wait};
+use crate::serving::sim::{
+    Arrivals, FinishedRequest, Outcome, SecondHalf, SimError, mostly_wait, served_within,
+};
 
 /// Arrivals continue for this many mean stays of the requests in the server: an eighth of them meet one that is filling up. With half as
 /// many, near capacity P99 of TPOT is up to 20 % too low with log-normal lengths.
@@ -126,19 +128,19 @@ pub(super) fn while_all_are_there(setup: &Setup, load: Load, outcome: &Outcome) 
         Start::Stagger(seconds) => seconds * f64::from(clients),
     };
     let end = outcome.requests.iter().map(|served| served.arrival).fold(0.0, f64::max);
-    let stays: f64 = outcome.requests.iter().map(FinishedRequest::e2e).sum();
-    let is_long = end - start > stays / outcome.requests.len() as f64;
-    let served = || outcome.requests.iter().map(|served| served.share_within(start, end)).sum::<f64>();
-    is_long.then(|| served() / (end - start))
+    (end - start > mean_stay(outcome)).then(|| served_within(&outcome.requests, start, end) / (end - start))
 }
 
 /// Energy beyond idle power for each request while the load lasts; `None` if the run does not show that for longer than a request
 /// takes.
 pub(super) fn lasting_joules(outcome: &Outcome) -> Option<f64> {
     let SecondHalf { from, until, joules } = outcome.second_half;
-    let stays: f64 = outcome.requests.iter().map(FinishedRequest::e2e).sum();
-    let served = || outcome.requests.iter().map(|served| served.share_within(from, until)).sum::<f64>();
-    (until - from > stays / outcome.requests.len() as f64).then(|| joules / served())
+    (until - from > mean_stay(outcome)).then(|| joules / served_within(&outcome.requests, from, until))
+}
+
+/// Seconds from arrival to last token.
+fn mean_stay(outcome: &Outcome) -> f64 {
+    outcome.requests.iter().map(FinishedRequest::e2e).sum::<f64>() / outcome.requests.len() as f64
 }
 
 /// Whether fewer requests tell how all of them are served. A server that takes in a whole burst is busier than one with less of it.
@@ -203,25 +205,29 @@ fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
 /// Whether the number of requests in flight still grows when arrivals end, in a server that may become full: close to
 /// capacity, filling takes many stays. Elsewhere the number soon settles and only fluctuates.
 pub(super) fn still_fills(outcome: &Outcome, setup: &Setup, load: Load, slots: f64) -> bool {
-    let first = outcome.requests.chunks(turns(setup, load) as usize).filter_map(|session| session.first());
-    let span = first.map(|first| first.arrival).fold(0.0, f64::max);
-    let in_flight = |start: f64, end: f64| {
-        let within = |served: &FinishedRequest| (served.last.min(end) - served.arrival.max(start)).max(0.0);
-        outcome.requests.iter().map(within).sum::<f64>() / (end - start)
-    };
-    let (before, now) = (in_flight(0.5 * span, 0.75 * span), in_flight(0.75 * span, span));
+    let span = last_begins(outcome, setup, load);
+    let (before, now) = (in_flight(outcome, 0.5 * span, 0.75 * span), in_flight(outcome, 0.75 * span, span));
     now >= NEARLY_FULL * slots && now > GROWING * before
 }
 
 /// Whether the second half of arrivals meets fewer requests in flight than their rate and mean stay give: the longest answers, which
 /// the run generates at its end, are then missing from it.
 fn is_half_empty(outcome: &Outcome, setup: &Setup, load: Load) -> bool {
+    let span = last_begins(outcome, setup, load);
+    let all = mean_stay(outcome) * outcome.requests.len() as f64 / span;
+    in_flight(outcome, 0.5 * span, span) < LEAST_MET * all
+}
+
+/// When the last request arrives; of sessions, the last first turn.
+fn last_begins(outcome: &Outcome, setup: &Setup, load: Load) -> f64 {
     let first = outcome.requests.chunks(turns(setup, load) as usize).filter_map(|session| session.first());
-    let span = first.map(|first| first.arrival).fold(0.0, f64::max);
-    let within = |served: &FinishedRequest| (served.last.min(span) - served.arrival.max(0.5 * span)).max(0.0);
-    let met = outcome.requests.iter().map(within).sum::<f64>() / (0.5 * span);
-    let all = outcome.requests.iter().map(FinishedRequest::e2e).sum::<f64>() / span;
-    met < LEAST_MET * all
+    first.map(|first| first.arrival).fold(0.0, f64::max)
+}
+
+/// Mean requests in flight from `start` to `end`.
+fn in_flight(outcome: &Outcome, start: f64, end: f64) -> f64 {
+    let within = |served: &FinishedRequest| (served.last.min(end) - served.arrival.max(start)).max(0.0);
+    outcome.requests.iter().map(within).sum::<f64>() / (end - start)
 }
 
 /// Share of the sessions' history that was still in the prefix cache when a turn needed it; `None` without sessions,

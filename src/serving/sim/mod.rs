@@ -49,7 +49,7 @@ pub use outcome::{Counts, FinishedRequest, Gap, Gaps, Moment, Outcome, Saturatio
 pub use policy::{BalanceWait, BatchWait, Policy, Preempt, padded};
 pub use request::Request;
 pub use system::Limits;
-pub use watch::mostly_wait;
+pub use watch::{mostly_wait, served_within};
 
 use crate::config::FirstToken;
 use system::System;

@@ -26,7 +26,7 @@ impl FinishedRequest {
     }
 
     /// The share of its tokens that came from `start` to `end`: requests of one length finish in waves, but their tokens come evenly.
-    pub fn share_within(&self, start: f64, end: f64) -> f64 {
+    pub(super) fn share_within(&self, start: f64, end: f64) -> f64 {
         let whole = self.last - self.first;
         if whole > 0.0 {
             ((self.last.min(end) - self.first.max(start)) / whole).max(0.0)

@@ -168,8 +168,7 @@ impl<'a> System<'a> {
         let id = self.source.take();
         let (due, overdue) = self.source.overdue(id, time);
         let of_decode = self.replicas[self.decode_from..].iter().any(Replica::is_full);
-        self.watch.arrival(id, due, self.waiting() + overdue, of_decode);
-        self.watch.energy(id, time, self.joules());
+        self.watch.arrival(id, [due, time], self.waiting() + overdue, of_decode, self.joules());
         self.arrived += 1;
         self.served[id].arrival = time;
         let index = least_loaded(&self.replicas[..self.decode_from]);

@@ -9,6 +9,11 @@ pub fn mostly_wait(requests: &[FinishedRequest]) -> bool {
     sum(FinishedRequest::ttft) > 0.5 * sum(FinishedRequest::e2e)
 }
 
+/// Requests served from `start` to `end`, with the shares of those that were served in part.
+pub fn served_within(requests: &[FinishedRequest], start: f64, end: f64) -> f64 {
+    requests.iter().map(|served| served.share_within(start, end)).sum()
+}
+
 /// Tracks the queue at every arrival; for sessions, only at their first turn: once no more sessions start, the queue of
 /// an overloaded system shrinks although turns still arrive.
 #[derive(Debug, Default)]
@@ -19,7 +24,7 @@ pub(super) struct QueueWatch {
     seen: usize,
     /// Sums of queue lengths, per quarter of the arrivals.
     waiting: [f64; 4],
-    /// When half of them had arrived, and all.
+    /// When half of them were due, and all.
     half: f64,
     end: f64,
     backlog: u32,
@@ -42,30 +47,21 @@ impl QueueWatch {
         Self { count: requests / turns.max(1), turns, ..Self::default() }
     }
 
-    /// Requests that wait at an arrival, and whether a decode worker could not start one.
-    pub fn arrival(&mut self, id: usize, time: f64, waiting: u32, of_decode: bool) {
+    /// An arrival, when it was due and when it came; the requests that wait, whether a decode worker could not start one, and
+    /// the energy used so far.
+    pub fn arrival(&mut self, id: usize, [due, time]: [f64; 2], waiting: u32, of_decode: bool, joules: f64) {
         if !id.is_multiple_of(self.turns) {
             return;
         }
         self.waiting[(4 * self.seen / self.count.max(1)).min(3)] += f64::from(waiting);
         self.seen += 1;
         if self.seen <= self.count.div_ceil(2) {
-            self.half = time;
+            (self.half, self.second_half.from, self.until_half) = (due, time, joules);
         }
-        self.end = time;
+        self.end = due;
+        (self.second_half.until, self.second_half.joules) = (time, joules - self.until_half);
         self.backlog = waiting;
         self.of_decode = of_decode;
-    }
-
-    /// The energy, in joules, that had been used at an arrival.
-    pub fn energy(&mut self, id: usize, time: f64, joules: f64) {
-        if !id.is_multiple_of(self.turns) {
-            return;
-        }
-        if self.seen <= self.count.div_ceil(2) {
-            (self.second_half.from, self.until_half) = (time, joules);
-        }
-        (self.second_half.until, self.second_half.joules) = (time, joules - self.until_half);
     }
 
     pub fn second_half(&self) -> SecondHalf {
@@ -83,8 +79,7 @@ impl QueueWatch {
         }
         Some(Saturation {
             offered_per_s: (self.count / 2 * self.turns) as f64 / span,
-            served_per_s: requests.iter().map(|served| served.share_within(self.half, self.end)).sum::<f64>()
-                / span,
+            served_per_s: served_within(requests, self.half, self.end) / span,
             backlog: self.backlog,
             of_decode: self.of_decode,
         })

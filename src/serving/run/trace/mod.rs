@@ -175,7 +175,7 @@ fn of_csv(text: &str) -> Result<Vec<Line>, String> {
     Ok(lines)
 }
 
-/// The line that a record of `text` begins on, as an editor counts them. Its position is that of empty lines before it.
+/// The line on which a record of `text` begins, counted as in an editor. Its position is before any empty lines.
 fn line_of(text: &str, record: &csv::StringRecord) -> usize {
     let Some(position) = record.position() else { return 0 };
     let rest = text.get(position.byte() as usize..).unwrap_or_default();
