@@ -77,7 +77,7 @@ fn leave_out_remarks(records: &mut Value) {
 /// What a form shows of each engine.
 fn offered(engines: &Value) -> Option<String> {
     let part = |engine: &Value| {
-        let parts = ["id", "name", "version", "scheduler", "unsupported"].into_iter();
+        let parts = ["id", "name", "version", "scheduler", "weight_rules"].into_iter();
         parts.map(|key| Some((key.to_owned(), engine.get(key)?.clone()))).collect::<Option<Value>>()
     };
     let all: Option<Value> = engines["engines"].as_array()?.iter().map(part).collect();

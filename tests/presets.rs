@@ -81,7 +81,7 @@ fn rendered(models: &Models, of: Configuration) -> (Rendered, [(&'static str, St
     let chart = Roofline::new(&setup, &report.passes).expect("a GPU with a bandwidth");
     let words = summary(&chart);
     let chart = Chart::Roofline(chart);
-    let drawn = |palette| svg(&chart, SIZE, Theme::new(palette, 1.0)).expect("SVG takes everything");
+    let drawn = |palette| svg(&chart, &[], SIZE, Theme::new(palette, 1.0)).expect("SVG takes everything");
     let Basis::Learned { release } = &report.basis else { panic!("{}: {:?}", of.id, report.basis) };
     let text = |name: &str, value: String| [name.to_owned(), value];
     let pictures = [("", drawn(Palette::LIGHT)), ("-dark", drawn(Palette::DARK))];
@@ -136,7 +136,7 @@ fn pictures_of_the_readme_are_up_to_date() {
         let size = (size("width"), size("height"));
         same_picture(
             file,
-            &svg(&chart, size, Theme::new(Palette::LIGHT, 1.0)).expect("SVG takes everything"),
+            &svg(&chart, &[], size, Theme::new(Palette::LIGHT, 1.0)).expect("SVG takes everything"),
         );
     }
 }

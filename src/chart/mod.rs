@@ -5,6 +5,8 @@
 //! which would force a browser layout: label sizes come from [`Theme::text_width`].
 
 mod bars;
+#[cfg(feature = "chart")]
+pub mod caption;
 mod curves;
 #[cfg(feature = "chart")]
 mod labels;

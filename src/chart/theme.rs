@@ -137,6 +137,11 @@ impl Theme {
 
     /// Estimated width of `text`, in backing-store pixels.
     pub fn text_width(&self, text: &str) -> f64 {
-        self.px(text.chars().count() as f64 * Self::TEXT * Self::ADVANCE)
+        self.px(Self::css_width(text))
+    }
+
+    /// The same in CSS pixels.
+    pub fn css_width(text: &str) -> f64 {
+        text.chars().count() as f64 * Self::TEXT * Self::ADVANCE
     }
 }

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{
-    GemmChoice, GemmSource, KernelChoice, UnsupportedWeights, UntunedExperts, VariantChoice,
-};
+use super::kernels::{GemmChoice, GemmSource, KernelChoice, UntunedExperts, VariantChoice, WeightRule};
 use super::model::{Attention, GqaTrait, Model};
 use super::{Budget, ChatTemplate, Figure, Padding, Scheduler, Version, VersionDefaults};
 
@@ -192,7 +190,8 @@ pub struct Engine {
     pub chat_templates: Vec<ChatTemplate>,
     /// Default kernels of the attention variants.
     pub variants: Vec<VariantChoice>,
-    pub unsupported: Vec<UnsupportedWeights>,
+    #[serde(default)]
+    pub weight_rules: Vec<WeightRule>,
     /// Kinds of attention that it serves otherwise, or not at all.
     #[serde(default)]
     pub exceptions: Vec<Exception>,

@@ -127,18 +127,19 @@ impl Survey {
     }
 }
 
-/// Significant digits of a rate to try, so that a link holds exactly that rate.
-const DIGITS: i32 = 4;
+/// Significant digits of a rate to try: as printed, so that what is printed is what was tried.
+const DIGITS: i32 = 3;
 
 /// The load to try next; `None` if the maximum is known.
 fn load_after(known: (Option<f64>, Option<f64>), is_rate: bool) -> Option<f64> {
+    // The number of clients is whole.
+    let size = |load: f64| if is_rate { significant(load, DIGITS) } else { load.round() };
     match known {
-        (Some(meets), None) if meets * GROWTH <= MOST_LOAD => Some(meets * GROWTH),
-        (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => Some(breaks / GROWTH),
+        (Some(meets), None) if meets * GROWTH <= MOST_LOAD => Some(size(meets * GROWTH)),
+        (None, Some(breaks)) if is_rate && breaks / GROWTH >= LEAST_RATE => Some(size(breaks / GROWTH)),
         (Some(meets), Some(breaks)) if breaks > meets * (1.0 + PRECISION) => {
-            let middle = f64::sqrt(meets * breaks);
-            // The number of clients is whole.
-            let middle = if is_rate { significant(middle, DIGITS) } else { middle.round().max(meets + 1.0) };
+            let least = if is_rate { meets } else { meets + 1.0 };
+            let middle = size(f64::sqrt(meets * breaks)).max(least);
             (middle < breaks && middle > meets).then_some(middle)
         }
         _ => None,

@@ -69,8 +69,7 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
     }
     let narrowed = |weights: Dtype| {
         let Setup { gpu, engine, model, .. } = setup;
-        let supported = gpu.supports(weights) && engine.supports(weights, model, gpu.arch);
-        let narrower = supported && weights.bytes() < setup.weights.bytes();
+        let narrower = engine.serves(weights, model, gpu) && weights.bytes() < setup.weights.bytes();
         let formats = engine.formats_of(model, weights, gpu.arch);
         let trial = with(&|trial| (trial.weights, trial.formats) = (weights, formats));
         Ok((narrower && divides(&trial) && fits(&trial)?).then_some(trial))

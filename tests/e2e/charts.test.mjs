@@ -66,11 +66,12 @@ pageTest("a chart is saved as SVG, PNG and CSV", { scale: 2 }, async ({ page, op
   await charted(page);
   const svg = await saved(page, "SVG");
   assert.equal(svg.name, "rooflight-roofline.svg");
-  assert.match(svg.bytes.toString(), /^<svg [\s\S]*gate_up_proj[\s\S]*<\/svg>\s*$/);
+  assert.match(svg.bytes.toString(), /^<svg [\s\S]*Roofline chart[\s\S]*Llama-3[\s\S]*gate_up_proj[\s\S]*<\/svg>\s*$/);
   const png = await saved(page, "PNG");
-  const width = await page.getByTestId("roofline").evaluate((canvas) => canvas.width);
+  const [width, height] = await page.getByTestId("roofline").evaluate((canvas) => [canvas.width, canvas.height]);
   assert.equal(png.bytes.subarray(1, 4).toString(), "PNG");
   assert.equal(png.bytes.readUInt32BE(16), width, "at the pixels of the screen");
+  assert.ok(png.bytes.readUInt32BE(20) > height, "with a caption above");
   const csv = (await saved(page, "CSV")).bytes.toString().trim().split("\n");
   assert.equal(csv[0], 'phase,kernel,FLOP per byte,FLOP/s,"ceiling, FLOP/s",share of step,limited by');
   assert.ok(csv.length > 10);

@@ -17,7 +17,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, figures};
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
-use rooflight::config::link::Link;
+use rooflight::config::link::{Link, SearchSpace};
 use rooflight::config::{Field, Issue};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
@@ -26,6 +26,7 @@ use rooflight::evidence::models::SHIPPED_EVIDENCE;
 use rooflight::serving::table::Tables;
 use rooflight::study::accuracy::Accuracy;
 use rooflight::study::badge::badge;
+use rooflight::study::words::title;
 use rooflight::study::{Study, Topic};
 
 use cli::{Cli, Drawing, Format, Other};
@@ -96,8 +97,11 @@ fn run(cli: &Cli) -> Result<(), Stop> {
 fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
     if let Some(topic) = cli.study {
         let asked = ParsedScenario::with(text, options);
-        print_issues("", &asked.issues);
-        let (Some(link), Some(_)) = (&asked.link, &asked.setup) else { return Err(Stop::Input) };
+        // A search says itself what it refuses, and chooses what the configuration may have wrong.
+        let searches = topic == Topic::Plans;
+        let is_chosen = |issue: &&Issue| searches && SearchSpace::chooses(issue.field);
+        print_issues("", asked.issues.iter().filter(|issue| !is_chosen(issue)));
+        let link = asked.link.as_ref().filter(|_| searches || asked.setup.is_some()).ok_or(Stop::Input)?;
         study(cli, topic, link, models)?;
         return if asked.issues.iter().any(unread) { Err(Stop::Input) } else { Ok(()) };
     }
@@ -131,7 +135,9 @@ fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     }
     if let Some(drawing) = cli.svg {
         let chart = chart(drawing, answered);
-        return Ok(chart.map(|chart| svg(&chart, drawing.size(), Theme::new(palette, 1.0))).transpose()?);
+        let title = setup.map(title).unwrap_or_default();
+        let drawn = |chart| svg(&chart, &[&title], drawing.size(), Theme::new(palette, 1.0));
+        return Ok(chart.map(drawn).transpose()?);
     }
     Ok(Some(match cli.format {
         Format::Json => serde_json::to_string_pretty(&answered.prediction)?,

@@ -81,12 +81,14 @@ fn draw_panel(plot: &mut Plot<'_, '_>, chart: &Curves, panel: &Panel) -> DrawRes
         let corners: Vec<_> = points(high).into_iter().chain(points(low).into_iter().rev()).collect();
         draw.draw(&Polygon::new(corners, palette.accent.mix(0.18).filled()))?;
     }
+    let (mut space, mut marks) = (LabelSpace::new(plot.frame), Vec::new());
     if let Some(limit) = panel.limit.filter(|limit| (low..=high).contains(limit)) {
         let (ends, dash) = ([(plot.x().low, limit), (plot.x().high, limit)], theme.size(4.0));
         let style = plot.pen.stroke(palette.ink, 1.0);
+        let [start, end] = ends.map(|(x, y)| plot.at(x, y));
+        space.block_line(start, end, theme.px(3.0));
         plot.context.draw_series(DashedLineSeries::new(ends, dash, dash, style))?;
     }
-    let (mut space, mut marks) = (LabelSpace::new(plot.frame), Vec::new());
     for line in &panel.lines {
         let color = palette.tone(line.tone);
         if !line.loose {

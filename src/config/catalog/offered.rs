@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::kernels::UnsupportedWeights;
+use crate::config::kernels::WeightRule;
 use crate::config::objects::carried;
 use crate::config::{Scheduler, Version};
 
@@ -15,7 +15,7 @@ pub struct Offered {
     pub name: String,
     pub version: Version,
     pub scheduler: Scheduler,
-    pub unsupported: Vec<UnsupportedWeights>,
+    pub weight_rules: Vec<WeightRule>,
 }
 
 impl Offered {
@@ -44,7 +44,7 @@ mod tests {
         for (offered, engine) in offered().iter().zip(all) {
             assert_eq!((&offered.id, &offered.name), (&engine.id, &engine.name));
             assert_eq!((&offered.version, &offered.scheduler), (&engine.version, &engine.scheduler));
-            assert_eq!(offered.unsupported, engine.unsupported);
+            assert_eq!(offered.weight_rules, engine.weight_rules);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the GPU and the engine support the number formats, and whether this release has kernels for them.
 
 use crate::config::catalog::numbers::formats::constants;
-use crate::config::kernels::UnsupportedWeights;
+use crate::config::kernels::{WeightRule, WeightUse};
 use crate::config::model::{Attention, Ffn};
 use crate::config::{Dtype, Field, Gpu, Issue, Model, Parallelism};
 use crate::units::counted;
@@ -20,27 +20,42 @@ pub fn of_weights(model: &Model) -> &'static [Dtype] {
 /// KV cache formats with a learned kernel model.
 pub const KV: [Dtype; 2] = [Dtype::Bf16, Dtype::Fp8];
 
-/// The name of an engine, and what it does not support.
-type Limits<'a> = (&'a str, &'a [UnsupportedWeights]);
+/// The name of an engine, and its rules for weights.
+type Rules<'a> = (&'a str, &'a [WeightRule]);
 
-pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Limits<'_>>, issues: &mut Vec<Issue>) {
+pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Rules<'_>>, issues: &mut Vec<Issue>) {
     let known = of_weights(model);
-    let unsupported = |dtype| {
-        let holds = |limits: &Limits<'_>| limits.1.iter().any(|one| one.includes(dtype, model, gpu.arch));
-        engine.filter(holds).map(|(name, _)| name)
-    };
-    let (why, instead) = match (gpu.multiplies(dtype), unsupported(dtype)) {
+    let (engine, rules) = engine.unwrap_or(("The engine", &[]));
+    let used = |dtype| WeightUse::of(rules, dtype, model, gpu.arch);
+    let what = || format!("{} weights of {} on {}", name(dtype), model.name, gpu.name);
+    let (why, instead) = match (gpu.multiplies(dtype), used(dtype)) {
         _ if !known.contains(&dtype) => {
             (format!("there are no kernels for {} weights of {}", name(dtype), model.name), "")
         }
-        (Err(missing), _) => (missing.to_string(), ""),
-        (Ok(()), Some(engine)) => {
-            let what = format!("{} weights of {} on {}", name(dtype), model.name, gpu.name);
-            (format!("{engine} does not support {what}"), ", or another engine")
+        (_, WeightUse::TimedAs(other)) if known.contains(&other) => {
+            let text = format!(
+                "{} has no tensor cores for {}: {engine} multiplies these weights in 16 bits, and they are timed as {}",
+                gpu.name,
+                name(dtype),
+                other.name()
+            );
+            issues.push(Issue::warning(Field::Weights, text));
+            return;
         }
-        (Ok(()), None) => return,
+        (_, WeightUse::TimedAs(_)) => {
+            (format!("{engine} multiplies {} in 16 bits, with kernels that were not measured", what()), "")
+        }
+        (Err(missing), _) => (missing.to_string(), ""),
+        (Ok(()), WeightUse::Refused) => {
+            (format!("{engine} does not support {}", what()), ", or another engine")
+        }
+        (Ok(()), WeightUse::Own) => return,
     };
-    let able = |dtype: &Dtype| gpu.multiplies(*dtype).is_ok() && unsupported(*dtype).is_none();
+    let able = |dtype: &Dtype| match used(*dtype) {
+        WeightUse::Own => gpu.supports(*dtype),
+        WeightUse::TimedAs(other) => known.contains(&other),
+        WeightUse::Refused => false,
+    };
     let able: Vec<Dtype> = known.iter().copied().filter(able).collect();
     let text = match able.is_empty() {
         true => why,
@@ -55,7 +70,7 @@ pub fn kv(dtype: Dtype, gpu: &Gpu, issues: &mut Vec<Issue>) {
         issues.push(Issue::error(Field::Kv, text));
     } else if dtype == Dtype::Fp8 && f64::from(gpu.sm) < constants().fp8_attention {
         let text = format!(
-            "an FP8 KV cache needs compute capability 8.9 (Ada) or later; {} has {}.{}: choose `bf16`",
+            "an FP8 KV cache is not predicted below compute capability 8.9 (Ada); {} has {}.{}: choose `bf16`",
             gpu.name,
             gpu.sm / 10,
             gpu.sm % 10

@@ -61,7 +61,7 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             parallel::links(gpu, parallel, issues);
         }
         if let (Some(weights), Some(model)) = (weights, model) {
-            let limits = engine.map(|engine| (&*engine.name, &*engine.unsupported));
+            let limits = engine.map(|engine| (&*engine.name, &*engine.weight_rules));
             formats::weights(weights, model, gpu, limits, issues);
         }
     }

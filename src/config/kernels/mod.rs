@@ -14,7 +14,7 @@ pub use names::*;
 use super::catalog::catalog;
 use super::model::Formats;
 use super::model::import::CUSTOM_ID;
-use super::{Arch, Dtype, Engine, Figure, Model};
+use super::{Arch, Dtype, Engine, Figure, Gpu, Model};
 
 /// A kernel by name, with its id if it has a learned model. The name is empty if no kernel was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -134,10 +134,10 @@ pub struct GemmSource {
     pub measured_as: Caller,
 }
 
-/// Formats of weights that an engine does not support.
+/// Weights that an engine does not multiply in their own format: it refuses them, or multiplies in 16 bits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UnsupportedWeights {
+pub struct WeightRule {
     pub weights: Vec<Dtype>,
     /// Architectures this holds for; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -145,16 +145,36 @@ pub struct UnsupportedWeights {
     /// Models without experts are served.
     #[serde(default)]
     pub experts_only: bool,
+    /// The weight-only format, as wide, whose kernels were measured in the place of its own; `None` if it refuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_as: Option<Dtype>,
     /// Id of a source.
     pub source: String,
 }
 
-impl UnsupportedWeights {
+impl WeightRule {
     /// Whether it holds for `model` with weights in this format on `arch`.
-    pub fn includes(&self, weights: Dtype, model: &Model, arch: Arch) -> bool {
+    fn includes(&self, weights: Dtype, model: &Model, arch: Arch) -> bool {
         self.weights.contains(&weights)
             && applies(&self.archs, arch)
             && (model.has_experts() || !self.experts_only)
+    }
+}
+
+/// How an engine serves weights on a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightUse {
+    /// As the GPU multiplies them, if it does.
+    Own,
+    /// In 16 bits, with the kernels of this format.
+    TimedAs(Dtype),
+    Refused,
+}
+
+impl WeightUse {
+    pub fn of(rules: &[WeightRule], weights: Dtype, model: &Model, arch: Arch) -> Self {
+        let rule = rules.iter().find(|rule| rule.includes(weights, model, arch));
+        rule.map_or(Self::Own, |rule| rule.timed_as.map_or(Self::Refused, Self::TimedAs))
     }
 }
 
@@ -200,9 +220,17 @@ impl Engine {
         self.gemms.iter().find(holds).map(|choice| choice.kernel)
     }
 
-    /// Whether it serves `model` with weights in this format on `arch`.
-    pub fn supports(&self, weights: Dtype, model: &Model, arch: Arch) -> bool {
-        !self.unsupported.iter().any(|one| one.includes(weights, model, arch))
+    /// Whether it serves `model` with weights in this format on `gpu`.
+    pub fn serves(&self, weights: Dtype, model: &Model, gpu: &Gpu) -> bool {
+        match self.weight_use(weights, model, gpu.arch) {
+            WeightUse::Own => gpu.supports(weights),
+            WeightUse::TimedAs(_) => !model.has_experts(),
+            WeightUse::Refused => false,
+        }
+    }
+
+    fn weight_use(&self, weights: Dtype, model: &Model, arch: Arch) -> WeightUse {
+        WeightUse::of(&self.weight_rules, weights, model, arch)
     }
 
     /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as one of
@@ -239,7 +267,11 @@ impl Engine {
     /// The formats of `model` published in `weights`, as this engine multiplies them on `arch`.
     pub fn formats_of(&self, model: &Model, weights: Dtype, arch: Arch) -> Formats {
         let published = model.formats(weights);
-        Formats { weights: self.experts_as(published.weights, arch), ..published }
+        let held = Formats { weights: self.experts_as(published.weights, arch), ..published };
+        match self.weight_use(weights, model, arch) {
+            WeightUse::TimedAs(other) => held.replacing(weights, other),
+            WeightUse::Own | WeightUse::Refused => held,
+        }
     }
 
     /// The engine's default kernels of the attention variants on `arch`, if it runs there.

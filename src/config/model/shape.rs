@@ -114,6 +114,13 @@ impl Formats {
         Self { weights, attention: weights, mlp: weights, shared: weights }
     }
 
+    /// With another format in the place of `from`.
+    pub fn replacing(self, from: Dtype, to: Dtype) -> Self {
+        let of = |own| if own == from { to } else { own };
+        let Self { weights, attention, mlp, shared } = self;
+        Self { weights: of(weights), attention: of(attention), mlp: of(mlp), shared: of(shared) }
+    }
+
     /// Formats of the draft layer: 4-bit checkpoints keep it in 16 bits (NVIDIA's DeepSeek-V3.1, DeepSeek-V4 and
     /// Qwen3.5 exclude it by name).
     pub fn of_drafting(self) -> Self {

@@ -1,11 +1,13 @@
 //! A chart, its visible part, and its picture on a canvas.
 
-use gloo::utils::window;
+use gloo::utils::{document, window};
 use leptos::html::Canvas;
 use leptos::prelude::*;
 use plotters_canvas::CanvasBackend;
+use wasm_bindgen::JsCast;
 use web_sys::HtmlCanvasElement;
 
+use crate::chart::caption::Caption;
 use crate::chart::plot::within_frame;
 use crate::chart::reading::{Reading, draw_reading, nearest};
 use crate::chart::surface::Surface;
@@ -14,6 +16,8 @@ use crate::ui::state::State;
 
 /// The centre of a chart's frame, as shares of its width and height.
 const CENTRE: (f64, f64) = (0.5, 0.5);
+/// Backing-store pixels per CSS pixel of a saved picture, at least.
+const SAVED_SCALE: f64 = 2.0;
 /// Distance from a point within which the pointer selects it, in CSS pixels.
 const REACH: f64 = 60.0;
 
@@ -73,12 +77,12 @@ impl Drawing {
     }
 
     /// If still in the page: animation frames come late.
-    pub fn canvas(self) -> Option<HtmlCanvasElement> {
+    fn canvas(self) -> Option<HtmlCanvasElement> {
         self.canvas.try_get_untracked().flatten()
     }
 
     /// The theme for the screen, where the legend is next to the chart.
-    pub fn theme(self) -> Theme {
+    fn theme(self) -> Theme {
         let theme = Theme::new(self.palette(), ratio());
         let keyed =
             self.chart.with_untracked(|chart| chart.as_ref().is_none_or(|chart| chart.legend().is_empty()));
@@ -89,14 +93,27 @@ impl Drawing {
         Palette::of(self.dark.get_untracked())
     }
 
-    pub fn draw(self) {
-        if self.canvas().is_some() {
-            self.draw_with(self.theme(), true);
-        }
+    /// Size on screen, in CSS pixels.
+    pub fn css_size(self) -> Option<(u32, u32)> {
+        let canvas = self.canvas()?;
+        Some((canvas.client_width().max(1) as u32, canvas.client_height().max(1) as u32))
     }
 
-    /// Draws with or without the point being read out. A hidden canvas has no size to draw on.
-    pub fn draw_with(self, theme: Theme, reading: bool) {
+    /// `chart` as it is saved: sharp on any screen, with captions and its legend, which the page shows outside the canvas.
+    pub fn picture(self, chart: &Chart, captions: &[&str]) -> Option<HtmlCanvasElement> {
+        let (width, height) = self.css_size()?;
+        let caption = Caption::new(captions, f64::from(width));
+        let canvas = document().create_element("canvas").ok()?.dyn_into::<HtmlCanvasElement>().ok()?;
+        let theme = Theme::new(self.palette(), ratio().max(SAVED_SCALE));
+        canvas.set_width(theme.size(f64::from(width)) as u32);
+        canvas.set_height(theme.size(f64::from(height) + caption.height()) as u32);
+        let area = Surface::Canvas(CanvasBackend::with_canvas_object(canvas.clone())?).sheet();
+        caption.draw(&area, chart, theme).ok().map(|()| canvas)
+    }
+
+    /// Draws with the point being read out. A hidden canvas has no size to draw on.
+    pub fn draw(self) {
+        let theme = self.theme();
         let (Some(canvas), Some(chart)) = (self.canvas(), self.shown.get_untracked()) else { return };
         if canvas.client_width() == 0 {
             return;
@@ -111,7 +128,7 @@ impl Drawing {
         let area = Surface::Canvas(backend).sheet();
         // If a canvas refuses to draw, its summary and the tables remain.
         let _ = draw(&area, &chart, theme);
-        let read = self.read.get_untracked().filter(|_| reading);
+        let read = self.read.get_untracked();
         if let Some(reading) = read.and_then(|index| self.readings().into_iter().nth(index)) {
             let _ = draw_reading(&area, &reading, theme);
         }

@@ -13,6 +13,8 @@ use super::drawing::Drawing;
 use crate::chart::legend::LegendKey;
 use crate::chart::svg::svg;
 use crate::chart::{Chart, Theme};
+use crate::ui::inputs;
+use crate::ui::state::State;
 
 /// Time after which a browser has started reading a file to be saved.
 const BEGUN_AFTER_MS: u32 = 2_000;
@@ -33,10 +35,10 @@ pub fn Tools(drawing: Drawing, label: String, id: String) -> impl IntoView {
         }
     };
     let files = ["SVG", "PNG", "CSV"].map(|format| {
-        let name = id.clone();
+        let (label, id) = (label.clone(), id.clone());
         view! {
             <button type="button" data-save=format aria-label=format!("Save the chart as {format}")
-                on:click=move |_| save_as(drawing, format, &name)>{format}</button>
+                on:click=move |_| save_as(drawing, format, &label, &id)>{format}</button>
         }
     });
     let zoom = move || {
@@ -72,8 +74,9 @@ fn toggle(drawing: Drawing, key: &str, all: &[LegendKey]) {
     drawing.draw();
 }
 
-fn save_as(drawing: Drawing, format: &str, id: &str) {
-    let (Some(canvas), Some(chart)) = (drawing.canvas(), drawing.shown.get_untracked()) else { return };
+/// Saves the chart as it is shown; a picture with its `label` and the configuration above it.
+fn save_as(drawing: Drawing, format: &str, label: &str, id: &str) {
+    let Some(chart) = drawing.shown.get_untracked() else { return };
     let kind = match chart {
         Chart::Roofline(_) => "roofline",
         Chart::Curves(_) => "curves",
@@ -81,26 +84,26 @@ fn save_as(drawing: Drawing, format: &str, id: &str) {
     };
     let name = if id.is_empty() { kind } else { id };
     let file = format!("rooflight-{name}.{}", format.to_ascii_lowercase());
+    let configured = inputs::in_words(State::get());
+    let captions = [label, &configured];
     match format {
         "SVG" => {
-            let size = (canvas.client_width().max(1) as u32, canvas.client_height().max(1) as u32);
-            if let Ok(picture) = svg(&chart, size, Theme::new(drawing.palette(), 1.0)) {
+            let Some(size) = drawing.css_size() else { return };
+            if let Ok(picture) = svg(&chart, &captions, size, Theme::new(drawing.palette(), 1.0)) {
                 save_text(&file, &picture, "image/svg+xml");
             }
         }
         "CSV" => save_text(&file, &chart.to_csv(), "text/csv"),
         _ => {
-            // At screen resolution, and with the legend, which is outside the canvas there.
-            drawing.draw_with(Theme { keyed: true, ..drawing.theme() }, false);
             let done = Closure::once_into_js(move |blob: Option<Blob>| {
                 if let Some(blob) = blob {
                     save(&file, &blob);
                 }
             });
             // If the canvas refuses, use SVG.
-            let _ = canvas.to_blob(done.unchecked_ref());
-            // The picture shows the chart as it was when it was requested.
-            drawing.draw();
+            if let Some(canvas) = drawing.picture(&chart, &captions) {
+                let _ = canvas.to_blob(done.unchecked_ref());
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn Inputs() -> impl IntoView {
         <button
             type="button" class="action configure" data-testid="configure" aria-expanded="false"
         >
-            <span>{move || state.form.with(|form| in_words(form, state.finding.get()))}</span>
+            <span>{move || in_words(state)}</span>
         </button>
         <form class="inputs" aria-label="Configuration" on:submit=|event: SubmitEvent| event.prevent_default()>
             {issue_list("link-issues".into(), elsewhere)}
@@ -91,7 +91,11 @@ fn system(state: State) -> AnyView {
 }
 
 /// `Qwen3-32B on 2 × H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.
-fn in_words(form: &Form, finding: bool) -> String {
+pub fn in_words(state: State) -> String {
+    state.form.with(|form| of_form(form, state.finding.get()))
+}
+
+fn of_form(form: &Form, finding: bool) -> String {
     let scenario = form.scenario();
     let workload = &scenario.workload;
     let name = scenario.model.record().map_or(scenario.model.id(), |model| &model.name);
