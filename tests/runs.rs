@@ -142,7 +142,7 @@ fn too_high_a_rate_is_saturation_and_keeps_no_limit() {
 
 #[test]
 fn a_model_too_large_in_eight_bits_is_offered_in_four() {
-    let mut setup = setup("vllm", 1000, 100, Load::Concurrency(8), Slos::default());
+    let mut setup = setup("trtllm", 1000, 100, Load::Concurrency(8), Slos::default());
     setup.model = catalog().model("c4ai-command-r-plus").expect("in the catalog").clone();
     setup.gpu = catalog().gpu("a10").expect("in the catalog").clone();
     setup.parallel.tp = 8;

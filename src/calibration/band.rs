@@ -43,12 +43,13 @@ pub struct UncertainFigure {
 }
 
 impl<T> Responses<T> {
-    /// Evaluates `of` at the factors and at increased ones.
-    pub fn of<E>(factors: Factors, of: impl Fn(Factors) -> Result<T, E>) -> Result<Self, E> {
+    /// Evaluates `of` at the factors and at increased ones, to which the first is given.
+    pub fn of<E>(factors: Factors, of: impl Fn(Factors, Option<&T>) -> Result<T, E>) -> Result<Self, E> {
+        let at = of(factors, None)?;
         Ok(Self {
-            at: of(factors)?,
-            longer_prefill: of(factors.longer(STRETCH, 1.0))?,
-            longer_decode: of(factors.longer(1.0, STRETCH))?,
+            longer_prefill: of(factors.longer(STRETCH, 1.0), Some(&at))?,
+            longer_decode: of(factors.longer(1.0, STRETCH), Some(&at))?,
+            at,
         })
     }
 

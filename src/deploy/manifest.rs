@@ -16,11 +16,12 @@ pub fn replicas(setup: &Setup) -> Result<String, String> {
     one_machine(setup)?;
     let name = name(setup);
     let labels = json!({"app": name});
+    let one = Setup { replicas: 1, ..setup.clone() };
     let container = json!({
         "name": "engine",
         "image": image(setup)?,
         "command": ["/bin/bash", "-c"],
-        "args": [format!("{} \\\n  --host 0.0.0.0 \\\n  --port {PORT}", Commands::of(setup).launch.trim_end())],
+        "args": [format!("{} \\\n  --host 0.0.0.0 \\\n  --port {PORT}", Commands::of(&one).launch.trim_end())],
         "ports": [{"containerPort": PORT}],
         // Loading the weights may take an hour.
         "readinessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10, "failureThreshold": 360},
@@ -61,7 +62,7 @@ pub fn pools(setup: &Setup, pool: &PrefillPool) -> Result<String, String> {
     let image = dynamo.image.replace("{engine}", &engine.id).replace("{version}", &dynamo.version);
     let worker = |setup: &Setup, mode: &str| -> Result<Value, String> {
         // Dynamo's program replaces the engine's, so only the arguments from the model name on are kept.
-        let alone = Setup { prefill: None, ..setup.clone() };
+        let alone = Setup { prefill: None, replicas: 1, ..setup.clone() };
         let launch = Commands::of(&alone).launch.replace("\\\n", " ");
         let words = shlex::split(&launch).ok_or("the launch command has an open quotation mark")?;
         let name = checkpoint_name(setup);

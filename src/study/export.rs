@@ -6,13 +6,14 @@ use super::metric::{self, E2E, HeadlineMetric, TPOT, TTFT};
 use super::{Block, Case, Document, Row, Study, against_measured, breakdown, refused, setting};
 use crate::chart::csv;
 use crate::config::measured::given;
+use crate::deploy::commands;
 use crate::serving::Report;
 use crate::serving::deviation::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
 use crate::serving::run::{Run, Spread};
 use crate::serving::sim::Stats;
 use crate::study::words;
-use crate::units::{Seconds, chance, decimal};
+use crate::units::{Dollars, Seconds, chance, counted, decimal};
 
 pub const CHOICES: [(&str, &str); 5] = [
     ("json", "JSON"),
@@ -147,6 +148,10 @@ fn markdown(study: &Study) -> String {
         blocks.extend(refused(own.issues()));
     }
     blocks.extend(breakdown::blocks(study));
+    if let Some(setup) = own.setup() {
+        blocks.push(Block::heading("Commands"));
+        blocks.push(Block::code("Start it and measure its load", "", commands(setup)));
+    }
     Document { blocks, ..Document::default() }.to_markdown(&study.page)
 }
 
@@ -165,6 +170,11 @@ fn answer(own: &Case, report: &Report) -> Vec<Block> {
     };
     let others = metric::ALL.iter().filter(|metric| !is_in_times(metric));
     rows.extend(others.map(|metric| [metric.name.into(), metric.print(own)]));
+    if let Some((setup, hourly)) = own.setup().and_then(|setup| Some((setup, setup.dollars_per_hour()?))) {
+        let (hourly, gpus) = (Dollars(hourly), counted(setup.gpus(), "GPU"));
+        let cost = format!("{} per hour, {} a month", hourly.print(), hourly.monthly().print());
+        rows.push(["Cost of all GPUs".into(), format!("{cost} ({gpus})")]);
+    }
     blocks.extend(report.run.as_ref().map(|run| times(run, report)));
     blocks.push(Block::table("Prediction", &["", "Value"], rows));
     let release = match &report.basis {

@@ -203,14 +203,21 @@ impl Study {
     /// The current document as the page shows it: plans with what the header shares and saves of them, and predictions
     /// with a note that they are not of the replayed trace.
     pub fn page_document(&self) -> Document {
-        if let Some(plans) = &self.plans {
-            return plans.page_document(&self.page);
-        }
-        let mut document = self.document();
-        let predicts = !self.cases.is_empty() && !matches!(self.topic, Topic::Evidence | Topic::Share);
-        if self.traced && predicts {
-            const NOT: &str = "Predicted for the form's rate and lengths, not for the replayed trace.";
-            document.blocks.insert(0, Block::text(NOT));
+        let mut document = match &self.plans {
+            Some(plans) => plans.page_document(&self.page),
+            None => self.document(),
+        };
+        let not = match self.topic {
+            _ if !self.traced => "",
+            Topic::Plans => "Planned for the form's rate and lengths, not for the replayed trace.",
+            Topic::Share => {
+                "The link does not hold the replayed trace: it predicts the form's rate and lengths."
+            }
+            Topic::Evidence | Topic::Search => "",
+            _ => "Predicted for the form's rate and lengths, not for the replayed trace.",
+        };
+        if !not.is_empty() {
+            document.blocks.insert(0, Block::text(not));
         }
         document
     }

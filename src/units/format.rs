@@ -164,10 +164,14 @@ impl Joules {
 }
 
 impl Dollars {
-    /// An amount to the cent, or to the tenth of a cent if small: `$0.40`, `$0.032`.
+    /// An amount to the cent, to the tenth of a cent if small, and in whole dollars if large: `$0.40`, `$0.032`, `$17 500`.
     pub fn print(self) -> Printed {
-        let places = if self.0.abs() < 0.0995 { 3 } else { 2 };
-        let number = if self.0.is_finite() { fixed(self.0, places) } else { "–".into() };
+        let number = match self.0.abs() {
+            size if !size.is_finite() => "–".into(),
+            size if size < 0.0995 => fixed(self.0, 3),
+            size if size < 1000.0 => fixed(self.0, 2),
+            _ => count(self.0.round()),
+        };
         Printed { number: format!("${number}"), unit: "" }
     }
 }

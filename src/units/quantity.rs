@@ -108,11 +108,19 @@ quantity!(
     Dollars
 );
 
+/// A twelfth of 365 days.
+pub const HOURS_PER_MONTH: f64 = 730.0;
+
 impl Dollars {
     /// The cost per million tokens at this rate, if this is the cost per hour. `None` if it is free: nothing can be
     /// cheaper, and every ratio to it would be undefined.
     pub fn per_million(self, tokens_per_s: f64) -> Option<Self> {
         (self.0 > 0.0).then(|| Self(self.0 / 3600.0 / tokens_per_s * 1e6))
+    }
+
+    /// The cost of a month, if this is the cost per hour.
+    pub fn monthly(self) -> Self {
+        Self(self.0 * HOURS_PER_MONTH)
     }
 }
 

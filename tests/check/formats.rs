@@ -32,7 +32,7 @@ fn formats_follow_the_engine() {
         "{text}"
     );
     assert!(
-        text.ends_with("choose `bf16`, `fp8`, `fp8_block`, `nvfp4`, `int8` or `w8a8`, or another engine"),
+        text.ends_with("choose `bf16`, `fp8`, `fp8_block`, `nvfp4` or `int8`, or another engine"),
         "{text}"
     );
     // Of experts on any GPU, of dense models on the others.
@@ -49,10 +49,10 @@ fn formats_follow_the_engine() {
 #[test]
 fn formats_follow_the_gpu() {
     let text = refusal(Field::Weights, |scenario| {
-        scenario.gpu = "a100-sxm-80gb".into();
+        (scenario.engine, scenario.gpu) = ("trtllm".into(), "a100-sxm-80gb".into());
         scenario.weights = Some(Dtype::Fp8);
     });
-    assert!(text.ends_with("on this GPU choose `bf16`, `int8`, `int4` or `w8a8`"), "{text}");
+    assert!(text.ends_with("on this GPU choose `bf16`, `int8` or `int4`"), "{text}");
     let text = refusal(Field::Weights, |scenario| scenario.weights = Some(Dtype::Nvfp4));
     assert!(text.starts_with("H100 SXM has no dense FP4 rate"), "{text}");
     // A dense model has no experts to hold in it.
@@ -63,6 +63,44 @@ fn formats_follow_the_gpu() {
         scenario.kv = Dtype::Fp8;
     });
     assert!(text.contains("compute capability 8.9"), "{text}");
+}
+
+/// With Marlin kernels, which take 8-bit weights and 16-bit activations.
+#[test]
+fn eight_bit_checkpoints_are_served_on_ampere_in_sixteen_bits() {
+    for (engine, weights) in [("vllm", Dtype::Fp8), ("sglang", Dtype::Fp8Block)] {
+        let (setup, issues) = checked(|scenario| {
+            (scenario.engine, scenario.gpu) = (engine.into(), "a100-sxm-80gb".into());
+            (scenario.model, scenario.weights) = (model("llama-3.1-8b"), Some(weights));
+        });
+        let setup = setup.expect("served");
+        assert_eq!((setup.weights, setup.formats.mlp), (weights, Dtype::Int8));
+        let said = issues.iter().find(|issue| issue.field == Field::Weights).expect("a warning");
+        assert!(!said.is_error() && said.text.contains("in 16 bits"), "{said:?}");
+    }
+    let text = refusal(Field::Weights, |scenario| {
+        (scenario.gpu, scenario.model) = ("a100-sxm-80gb".into(), model("qwen3-30b-a3b"));
+        scenario.weights = Some(Dtype::Fp8);
+    });
+    assert!(text.contains("with kernels that were not measured"), "{text}");
+}
+
+/// gpt-oss on Ada is TensorRT-LLM's issue 6717.
+#[test]
+fn formats_without_kernels_in_an_engine_are_refused() {
+    for (engine, gpu, id, weights) in [
+        ("trtllm", "l40s", "gpt-oss-20b", Dtype::Mxfp4),
+        ("trtllm", "l40s", "qwen3-30b-a3b", Dtype::Fp8Block),
+        ("trtllm", "a100-sxm-80gb", "llama-3.1-8b", Dtype::W8a8),
+        ("vllm", "b200", "llama-3.1-8b", Dtype::W8a8),
+        ("sglang", "rtx-5090", "llama-3.1-8b", Dtype::W8a8),
+    ] {
+        let text = refusal(Field::Weights, |scenario| {
+            (scenario.engine, scenario.gpu, scenario.model) = (engine.into(), gpu.into(), model(id));
+            scenario.weights = Some(weights);
+        });
+        assert!(text.contains("does not support"), "{engine} on {gpu}: {text}");
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn choosing_resets_what_it_rules_out() {
             "Expert parallel",
         ),
         ("m=gpt-oss-120b&w=mxfp4", Field::Model, "m=qwen3-32b", "v=1&m=qwen3-32b", "Weights"),
-        ("g=h100-sxm&w=fp8&kv=fp8", Field::Gpu, "g=a100-sxm-80gb", "v=1&g=a100-sxm-80gb", "Weights"),
+        ("e=trtllm&w=fp8&kv=fp8", Field::Gpu, "g=a100-sxm-80gb", "v=1&g=a100-sxm-80gb&e=trtllm", "Weights"),
         ("r=2&bu=0.5", Field::Load, "c=8", "v=1&c=8", "Burstiness"),
         ("c=4&ru=5&np=9", Field::Load, "bn=8", "v=1&bn=8", "Ramp was reset from 5 to none"),
         ("sn=4&tn=3", Field::Load, "c=8", "v=1&c=8", "Turns"),

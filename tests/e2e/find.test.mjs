@@ -31,7 +31,7 @@ pageTest("what is said in one line leads to a plan that meets it, in two actions
   await say.press("Enter");
   await fragmentHolds(page, { m: "llama-3.3-70b-instruct", r: "20", st: "1000", sp: "30" });
   await found(page);
-  assert.match(await lead(page), /: \d+ × B200, NVFP4, TensorRT-LLM, TP \d: \$[\d.]+ per hour, \d+ % likely to meet/);
+  assert.match(await lead(page), /: \d+ × B200, NVFP4, TensorRT-LLM, TP \d: \$[\d.]+ per hour \(\$[^)]+ a month\), \d+ % likely to meet/);
   const cells = await rows(page).first().locator("td").allTextContents();
   assert.ok(parseFloat(cells[4]) >= 99, `${cells}`);
   await say.fill("gpt-5, 10 req/s");

@@ -102,7 +102,7 @@ pub fn corrected(
 ) -> Result<(Calibrated, BTreeMap<ErrorMetric, Band>), String> {
     let (posterior, widths) =
         (calibration.posterior(at, &[], may_inform), calibration.widths(at, may_inform));
-    let responses = Responses::of(posterior.factors(), simulate)?;
+    let responses = Responses::of(posterior.factors(), |factors, _| simulate(factors))?;
     let figure = |metric: ErrorMetric| {
         let of = |times: &Times| metric.of(times).unwrap_or(f64::NAN);
         calibration.figure(&responses, (widths, &shares(closed, metric, &responses.at)), of)

@@ -58,7 +58,7 @@ fn response(
     let simulate = |factors: Factors| run.simulate(&hosted.times(factors), factors.wait);
     let (physics, in_flight) = simulate(Factors::NONE)?;
     let Responses { at, longer_prefill, longer_decode } =
-        Responses::of(factors, |factors| simulate(factors).map(|(times, _)| times))?;
+        Responses::of(factors, |factors, _| simulate(factors).map(|(times, _)| times))?;
     Ok(Response {
         id: case.id.clone(),
         kind: case.kind.id(),

@@ -20,7 +20,8 @@ impl Runner {
     pub fn without_others(&self, factors: Factors) -> Option<Alone> {
         let workload = &self.setup.workload;
         let prompt = workload.isl.first();
-        let options = RunOptions { factors, in_brief: true, steps: &self.steps() };
+        let steps = self.steps();
+        let options = RunOptions::new(factors, true, &steps);
         // An answer of one token is not handed over.
         let ttft_of = |output: u32| {
             let requests = [Request::new(prompt, output.min(workload.osl))];

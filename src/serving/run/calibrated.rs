@@ -148,9 +148,8 @@ impl Runner {
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let steps = self.steps();
-        let run = |factors, in_brief| {
-            self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps })
-        };
+        let options = |factors, in_brief| RunOptions::new(factors, in_brief, &steps);
+        let run = |factors, in_brief| self.simulated_with(setup, load, options(factors, in_brief));
         let physics = run(Factors::NONE, false)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
@@ -160,7 +159,10 @@ impl Runner {
             false => Some(run(calibration.posterior(&point, &[], |_| true).factors(), false)?),
         };
         let at = posterior.factors();
-        let responses = Responses::of(at, |factors| run(factors, factors != at))?;
+        let responses = Responses::of(at, |factors, at: Option<&Run>| match at {
+            None => run(factors, false),
+            Some(at) => self.simulated_with(setup, load, options(factors, true).beside(at)),
+        })?;
         let widths = calibration.widths(&point, |_| true);
         let edges = match is_steep(&responses) {
             true => {
@@ -211,9 +213,9 @@ impl Runner {
     /// The calibrated run of a setup under `load`, all of it or in brief.
     pub(super) fn corrected(&self, setup: &Setup, load: Load, in_brief: bool) -> Result<Run, Issue> {
         let steps = self.steps();
-        let at = |factors| self.simulated_with(setup, load, RunOptions { factors, in_brief, steps: &steps });
+        let at = |factors| self.simulated_with(setup, load, RunOptions::new(factors, in_brief, &steps));
         let Some(calibration) = self.calibration else { return at(Factors::NONE) };
-        let physics = RunOptions { factors: Factors::NONE, in_brief: true, steps: &steps };
+        let physics = RunOptions::new(Factors::NONE, true, &steps);
         let physics = self.filled(setup, load, physics).map_err(|error| self.issue(load, &error))?;
         let point = ConfigPoint::of(setup, physics.outcome.in_flight());
         at(calibration.posterior(&point, self.own.iter(), |_| true).factors())

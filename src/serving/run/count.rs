@@ -54,13 +54,18 @@ impl Runner {
         options: RunOptions<'_>,
     ) -> Result<ReplicaOutcome, SimError> {
         let is_open = self.trace.is_none() && stated(setup, load).is_none();
+        if let Some(requests) = options.requests.filter(|_| is_open && load.is_rate())
+            && let Ok(served) = self.served(setup, (load, requests, binds), options)
+        {
+            return Ok(served);
+        }
         let mut served = match self.served(setup, (load, requests_in(setup, load, binds), binds), options) {
-            // Long answers: half as many as it finished.
+            // Long answers: half as many as it finished, but one of each client.
             Err(SimError::StepLimit { finished, .. })
                 if is_open && finished > 1 && is_steady(setup, load) =>
             {
-                let turns = turns(setup, load);
-                self.served(setup, (load, whole((finished / 2) as u32, turns), binds), options)?
+                let fewer = whole((finished / 2) as u32, turns(setup, load)).max(fewest(setup, load));
+                self.served(setup, (load, fewer, binds), options)?
             }
             served => served?,
         };
@@ -149,6 +154,15 @@ fn is_steady(setup: &Setup, load: Load) -> bool {
         Load::Burst(_) => setup.workload.max_in_flight.is_some(),
         Load::Batch(_) => false,
         _ => true,
+    }
+}
+
+/// Requests with which each client has had one, each user one session.
+fn fewest(setup: &Setup, load: Load) -> u32 {
+    match load {
+        Load::Concurrency(clients) => clients_of_one(setup, clients).0,
+        Load::Sessions(users) => round_of(setup, users),
+        _ => 1,
     }
 }
 

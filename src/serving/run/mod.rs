@@ -81,8 +81,22 @@ struct ReplicaOutcome {
 struct RunOptions<'a> {
     factors: Factors,
     in_brief: bool,
+    /// Requests of a replica at a rate, if another run decides: with other requests the runs would differ by chance too.
+    requests: Option<u32>,
     /// Step times at the physics, whose cached lookups several runs share.
     steps: &'a Hosted<'a>,
+}
+
+impl<'a> RunOptions<'a> {
+    /// A run that decides by itself how many requests it needs.
+    fn new(factors: Factors, in_brief: bool, steps: &'a Hosted<'a>) -> Self {
+        Self { factors, in_brief, requests: None, steps }
+    }
+
+    /// In brief, with the requests of `other`.
+    fn beside(self, other: &Run) -> Self {
+        Self { in_brief: true, requests: Some(other.requests), ..self }
+    }
 }
 
 /// A setup with known step times.
@@ -201,7 +215,7 @@ impl Runner {
     /// # Errors
     /// As [`Self::run`].
     pub fn simulated(&self, setup: &Setup, load: Load, factors: Factors) -> Result<Run, Issue> {
-        self.simulated_with(setup, load, RunOptions { factors, in_brief: false, steps: &self.steps() })
+        self.simulated_with(setup, load, RunOptions::new(factors, false, &self.steps()))
     }
 
     fn steps(&self) -> Hosted<'_> {
@@ -238,7 +252,7 @@ impl Runner {
         &self,
         requests: &[Request],
         arrivals: &Arrivals,
-        RunOptions { factors, in_brief, steps }: RunOptions<'_>,
+        RunOptions { factors, in_brief, steps, .. }: RunOptions<'_>,
     ) -> Result<(Outcome, u64), SimError> {
         let cost = steps.times(factors);
         let limits = Limits { steps: STEPS, moments: if in_brief { 0 } else { MOMENTS } };

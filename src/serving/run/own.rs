@@ -161,7 +161,8 @@ impl Runner {
 
     /// The run of the physics alone.
     fn alone(&self, load: Load) -> Result<Run, Issue> {
-        let options = RunOptions { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
+        let steps = self.steps();
+        let options = RunOptions::new(Factors::NONE, true, &steps);
         self.simulated_with(&self.setup, load, options)
     }
 
@@ -219,8 +220,10 @@ impl Runner {
     /// What to change so that it can be served.
     pub(super) fn responses(&self, load: Load, factors: Factors) -> Result<Responses<Run>, String> {
         let steps = self.steps();
-        let options = |factors| RunOptions { factors, in_brief: true, steps: &steps };
-        let run = |factors| self.simulated_with(&self.setup, load, options(factors));
+        let run = |factors, at: Option<&Run>| {
+            let options = RunOptions::new(factors, true, &steps);
+            self.simulated_with(&self.setup, load, at.map_or(options, |at| options.beside(at)))
+        };
         Responses::of(factors, run).map_err(|issue| issue.sentence())
     }
 }

@@ -74,7 +74,8 @@ impl Runner {
 
     /// Mean times in a run by physics alone.
     fn answers(&self, setup: &Setup, load: Load) -> Result<Answers, Issue> {
-        let options = RunOptions { factors: Factors::NONE, in_brief: true, steps: &self.steps() };
+        let steps = self.steps();
+        let options = RunOptions::new(Factors::NONE, true, &steps);
         let served = self.filled(setup, load, options).map_err(|error| self.issue(load, &error))?;
         let mean = |of: fn(&FinishedRequest) -> f64| {
             Stats::of(served.outcome.requests.iter().map(of)).map_or(0.0, |times| times.mean)

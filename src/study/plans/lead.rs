@@ -38,9 +38,12 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
         best.chance_within_limits.map(|sure| format!("{} to meet the limits", units::confidence(sure)));
     let [peak, load] = if days.is_some() { [" at the peak", "that load"] } else { ["", "this load"] };
     let (rank, unit) = (|plan| answer.ranked_by.rank_of(plan).dollars(), answer.ranked_by.unit());
+    let is_monthly = days.is_none() && answer.ranked_by == RankedBy::DollarsPerHour;
+    let month = rank(best).filter(|_| is_monthly).map(|cost| Dollars(cost).monthly().print());
+    let month = month.map_or_else(String::new, |cost| format!(" ({cost} a month)"));
     let mut text = match (rank(best), best.dollars_per_million_total) {
         (Some(cost), Some(total)) => format!(
-            ": {} {unit}{peak}{}. At {load}, a hosted API is cheaper only below {} per million tokens, input and output together.",
+            ": {} {unit}{month}{peak}{}. At {load}, a hosted API is cheaper only below {} per million tokens, input and output together.",
             Dollars(cost).print(),
             sure.map_or_else(String::new, |sure| format!(", {sure}")),
             Dollars(total).print(),

@@ -90,7 +90,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         headline.output_per_s_per_user.map(per_user),
         Some(with_measured(Metric::Total, rate("total", headline.total_per_s, "tok/s"))),
         Some(with_measured(Metric::Requests, rate("request-rate", headline.requests_per_s, "/s"))),
-        cost(headline, output, cheapest).or_else(|| setup.price.is_none().then(no_price)),
+        cost(setup, headline, output, cheapest).or_else(|| setup.price.is_none().then(no_price)),
         headline.power.map(watts),
         headline.power.map(|power| energy(power, setup)),
         metrics
@@ -110,14 +110,17 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     all.into_iter().flatten().map(|one| Reading { of: of(&one.id).into(), ..one }).collect()
 }
 
-/// Cost falls as `output` rises; not below `least`.
-fn cost(headline: &Headline, output: Option<Band>, least: f64) -> Option<Reading> {
+/// Cost falls as `output` rises; not below `least`. What all GPUs cost is beside it.
+fn cost(setup: &Setup, headline: &Headline, output: Option<Band>, least: f64) -> Option<Reading> {
     let dollars = headline.dollars_per_million?;
     let all = dollars.0 * headline.output_per_s;
     let band = output.map(|band| band.under(all)).map(|band| Band { low: band.low.max(least), ..band });
+    let hourly = setup.dollars_per_hour().map(Dollars);
+    let all = hourly.map(|hourly| format!("{}/h, {} a month", hourly.print(), hourly.monthly().print()));
+    let beside = [all.unwrap_or_default(), lasting(headline)];
     Some(Reading {
         band: between(band, |value| Dollars(value).print()),
-        spread: lasting(headline),
+        spread: beside.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; "),
         ..reading("cost", dollars.0, dollars.print())
     })
 }

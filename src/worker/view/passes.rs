@@ -30,18 +30,23 @@ fn sequences(pass: &PassReport) -> String {
     }
 }
 
-/// Resources by the page's colour names. Zeros are omitted.
+/// Resources by the page's colour names. Zeros are omitted. The host may set a step in which kernels take longer than what it adds.
 fn times(pass: &PassReport) -> Vec<Part> {
     const LEAST: f64 = 0.005;
+    let shares = pass.by_resource();
+    let most = shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let part = |(resource, share): (Resource, f64)| {
         let name = match resource {
+            Resource::Launch if pass.limit == resource && share < most => {
+                "the host, which sets the step".into()
+            }
             Resource::Launch => "launch and host".into(),
             _ => words::resource(resource).to_ascii_lowercase(),
         };
         let size = format!("{}\u{a0}%", fixed(share * 100.0, 0));
         Part { class: words::colour(resource).into(), name, size, width: share * 100.0 }
     };
-    pass.by_resource().into_iter().filter(|(_, share)| *share >= LEAST).map(part).collect()
+    shares.into_iter().filter(|(_, share)| *share >= LEAST).map(part).collect()
 }
 
 /// The kernels by time, then the host and the total.

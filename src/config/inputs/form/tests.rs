@@ -183,7 +183,7 @@ fn the_rates_of_a_day_replace_the_load() {
 
 #[test]
 fn formats_that_a_gpu_rules_out_come_back_with_a_gpu_that_has_them() {
-    let mut form = Form::from_link("m=qwen3-32b&w=fp8&kv=fp8");
+    let mut form = Form::from_link("m=qwen3-32b&e=trtllm&w=fp8&kv=fp8");
     let formats = |form: &Form| (form.scenario().weights, form.scenario().kv);
     let choose = |form: &mut Form, gpu: &str| form.choose(Field::Gpu, |scenario| scenario.gpu = gpu.into());
     let asked = formats(&form);

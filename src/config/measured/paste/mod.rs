@@ -157,18 +157,32 @@ impl ParsedReport {
                 let wanted = format!("`{}` was not read: use a decimal point, as in {meant}", excerpt(text));
                 self.warn(name, &wanted);
             }
+            // Not a line of a log: a name with a unit, or a number with a slip in it.
+            (None, None)
+                if name.trim_end().ends_with(')')
+                    || text.trim().starts_with(|letter: char| letter.is_ascii_digit()) =>
+            {
+                self.warn_of_text(name, statistic, text);
+            }
             (None, _) => {}
         }
     }
 
-    /// Records a cell like [`Self::take_text`], but warns of other text: only a line of a log may contain any.
+    /// Records a cell like [`Self::take_text`], but warns of any other text: only a line of a log may contain it.
     fn take_cell(&mut self, name: &str, text: &str) {
+        let before = self.issues.len();
         self.take_text(name, Statistic::Named, text);
+        if self.issues.len() == before && number(text).is_none() {
+            self.warn_of_text(name, Statistic::Named, text);
+        }
+    }
+
+    /// Warns that a figure of the report has no number.
+    fn warn_of_text(&mut self, name: &str, statistic: Statistic, text: &str) {
         let first = text.split_whitespace().next().unwrap_or_default();
-        let is_text = number(text).is_none() && link::pointed(first).is_none();
-        let is_known = matches!(name::of(name, Statistic::Named), Name::Measured { .. } | Name::Stated(_));
-        if is_text && is_known && !ABSENT.contains(&&*first.to_ascii_lowercase()) {
-            self.warn(name, &format!("`{}` is not a number and was ignored", excerpt(text)));
+        let is_known = matches!(name::of(name, statistic), Name::Measured { .. } | Name::Stated(_));
+        if is_known && !ABSENT.contains(&&*first.to_ascii_lowercase()) {
+            self.warn(name, &format!("`{}` is not a number and was ignored", excerpt(text.trim())));
         }
     }
 

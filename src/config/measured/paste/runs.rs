@@ -11,7 +11,7 @@ use crate::config::measured::paste::name::Statistic;
 use crate::config::{Field, Issue, Scenario};
 
 /// Printed above each table by `vllm bench serve` and SGLang's bench_serving.
-const TITLE: &str = "Serving Benchmark Result";
+pub(super) const TITLE: &str = "Serving Benchmark Result";
 /// How many findings about single runs are listed.
 const LISTED: usize = 8;
 

@@ -179,6 +179,8 @@ fn what_is_wrong_is_named() {
         ("hello", "no measurement found"),
         ("Mean TTFT (ms): soon", "no measurement found"),
         ("Mean TTFT (ms): -3", "a measured time must be a number between 0.001 and 10000000, not `-3`"),
+        ("===== Serving Benchmark Result =====\nSuccessful requests: 320\nBenchm", "ends before its times"),
+        ("Mean TTFT (ms): 6l.25", "`6l.25` is not a number and was ignored"),
         ("Mean TTFT (ms): nan", "a measured time must be a number between 0.001 and 10000000, not `NaN`"),
         ("Mean TTFT (ms): 0.00", "not `0`"),
         ("Mean TTFT (ms): 123,45", "as in 123.45"),

@@ -3,10 +3,15 @@
 use super::ParsedReport;
 use super::against::Fact;
 use super::name::{self, Name, Statistic};
+use super::runs::TITLE;
+use crate::config::Metric;
 use crate::config::command::flags;
 
 /// Cell separators of a table.
 const BARS: [char; 3] = ['|', '│', '┃'];
+
+/// The closing line of a table has more characters than this.
+const RULE: usize = 20;
 
 /// Columns of means and medians in a table of genai-perf or aiperf.
 type Columns = Option<[Option<usize>; 2]>;
@@ -30,7 +35,18 @@ pub fn report(text: &str) -> ParsedReport {
             pair(&mut report, name, value);
         }
     }
+    let is_known = |metric| report.measured.of(metric).mean.or(report.measured.of(metric).median).is_some();
+    if is_open(text) && !(is_known(Metric::Ttft) && is_known(Metric::Tpot)) {
+        report.warn(TITLE, "the report ends before its times: paste all of it");
+    }
     report
+}
+
+/// Whether the table that `vllm bench serve` and SGLang's bench_serving print begins and does not end.
+fn is_open(text: &str) -> bool {
+    let is_rule = |line: &str| line.len() > RULE && line.bytes().all(|byte| byte == b'=');
+    let mut lines = text.lines().map(str::trim);
+    lines.by_ref().any(|line| line.starts_with('=') && line.contains(TITLE)) && !lines.any(is_rule)
 }
 
 /// A CSV of genai-perf or aiperf: a row for each metric.

@@ -30,7 +30,7 @@ impl Commands {
     pub fn of(setup: &Setup) -> Self {
         let workload = &setup.workload;
         let launch = match &setup.prefill {
-            None => launch(setup).0,
+            None => replicas_note(setup) + &launch(setup).0,
             Some(pool) => format!(
                 "{OF_POOLS}# {}:\n{}\n# {}:\n{}",
                 workers("prefill", pool.setup.replicas),
@@ -73,6 +73,14 @@ pub fn model_notes(setup: &Setup) -> String {
     let unnamed = checkpoint_name(setup) == UNNAMED;
     let path = if unnamed { format!("# {UNNAMED}: the path of your checkpoint.\n") } else { String::new() };
     path + &checkpoint_note(setup) + &draft_note(setup)
+}
+
+/// That the command starts one of several.
+fn replicas_note(setup: &Setup) -> String {
+    match setup.replicas {
+        1 => String::new(),
+        all => format!("# Each of {all} replicas, on GPUs and a port of its own, behind a load balancer.\n"),
+    }
 }
 
 /// What the workers' commands leave out.
@@ -157,6 +165,8 @@ fn vllm(command: &str, setup: &Setup) -> Shell {
     let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
     Shell::new(&format!("{command} {}", model(setup)))
         .flag("--tensor-parallel-size", setup.parallel.tp)
+        // Otherwise it does not start where the KV cache is smaller than the model's whole context.
+        .flag("--max-model-len", "auto")
         .only_if(setup.parallel.pp > 1, "--pipeline-parallel-size", setup.parallel.pp)
         .only_if(setup.parallel.dp > 1, "--data-parallel-size", setup.parallel.dp)
         .only_if(setup.parallel.ep > 1, "--enable-expert-parallel", "")
