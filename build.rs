@@ -7,7 +7,8 @@
 //! * numbers.rs: the numbers of constants.json
 //! * workloads.rs: the workloads with a button
 //! * models.rs: the files of the learned models, as `models/manifest.json` names them
-//! * machines.txt, labels.txt, measured.txt, trained.rs and popular.rs: plain lists
+//! * trained.rs and call_names.rs: of kernels.json, what features and the page read
+//! * machines.txt, labels.txt, measured.txt and popular.rs: plain lists
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -49,9 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("workloads.rs"),
         workloads(&presets).ok_or("presets.json: a workload lacks a figure")?,
     )?;
-    let kernels = parsed("measured.json")?;
-    fs::write(out.join("measured.txt"), measured(&kernels).ok_or("measured.json: a record lacks a key")?)?;
-    fs::write(out.join("trained.rs"), trained(&kernels).ok_or("measured.json: a family lists no GPUs")?)?;
+    let launched = parsed("measured.json")?;
+    fs::write(out.join("measured.txt"), measured(&launched).ok_or("measured.json: a record lacks a key")?)?;
+    let kernels = parsed("kernels.json")?;
+    fs::write(out.join("trained.rs"), trained(&kernels).ok_or("kernels.json: a family lists no GPUs")?)?;
+    fs::write(out.join("call_names.rs"), call_names(&kernels).ok_or("kernels.json lists no calls")?)?;
     let machines = parsed("machines.json")?;
     fs::write(
         out.join("machines.txt"),
@@ -134,11 +137,22 @@ fn node_labels(all: &Value) -> Option<String> {
 
 /// Each family with the GPUs that trained its model.
 fn trained(all: &Value) -> Option<String> {
-    let family = |(family, gpus): (&String, &Value)| {
-        gpus.as_array().filter(|gpus| !gpus.is_empty()).map(|_| format!("({family:?}, &{gpus} as &[&str])"))
+    let family = |of: &Value| {
+        let (id, gpus) = (of["id"].as_str()?, &of["trained_on"]);
+        gpus.as_array().filter(|gpus| !gpus.is_empty()).map(|_| format!("({id:?}, &{gpus} as &[&str])"))
     };
-    let families: Option<Vec<String>> = all["families"].as_object()?.iter().map(family).collect();
+    let families: Option<Vec<String>> = all["families"].as_array()?.iter().map(family).collect();
     Some(format!("&[{}]", families?.join(", ")))
+}
+
+/// The name of each call with the words to show, in the order of the names.
+fn call_names(all: &Value) -> Option<String> {
+    let mut names = Vec::new();
+    for (name, words) in all["calls"].as_object()? {
+        names.push((name.as_str(), words.as_str()?));
+    }
+    names.sort_unstable();
+    Some(format!("&{names:?}"))
 }
 
 /// The workloads that have a button on the page, as rows of a table: id, name, input and output tokens, share of

@@ -10,6 +10,7 @@ macro_rules! prepared {
 mod build;
 mod collectives;
 mod constants;
+mod kernels;
 mod offered;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use build::{ConfigFile, build, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic};
 pub use constants::{Constant, Physics, Recorded, physics};
+pub use kernels::{FamilyRecord, KernelCatalog, kernels};
 pub use offered::{Offered, offered};
 
 use super::objects::{carried, from_json};
@@ -147,8 +149,11 @@ pub fn prices() -> &'static PriceList {
 /// KV cache, then GPU ids.
 pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measured.txt"));
 
-/// The GPUs whose measurements trained each family's model, from `measured.json`.
+/// The GPUs whose measurements trained each family's model, from `kernels.json`.
 pub const TRAINED_ON: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/trained.rs"));
+
+/// The calls of passes by their names in a profile, each with the words that are shown, from `kernels.json`; sorted by name.
+pub const CALL_NAMES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/call_names.rs"));
 
 /// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));

@@ -3,10 +3,22 @@
 use serde::Deserialize;
 
 use super::visit::visit;
-use super::{Skipped, Visitor};
+use super::{Skipped, TableReader, Visitor};
 use crate::config::Dtype;
 use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{Attention, Op, Phase, Sequences};
+use crate::kernels::Phase::{Decode, Prefill};
+use crate::kernels::{Attention, Family, Op, Phase, Sequences};
+
+pub(super) const READERS: &[TableReader] = &[
+    (Family::AttentionPrefill, "attention_prefill", |table, visitor| visit_phase(table, Prefill, visitor)),
+    (Family::AttentionPrefill, "attention_second_source", |table, visitor| {
+        visit_second(table, Prefill, visitor)
+    }),
+    (Family::AttentionDecode, "attention_decode", |table, visitor| visit_phase(table, Decode, visitor)),
+    (Family::AttentionDecode, "attention_second_source", |table, visitor| {
+        visit_second(table, Decode, visitor)
+    }),
+];
 
 #[derive(Deserialize)]
 struct AttentionRow<'t> {
@@ -25,7 +37,7 @@ struct AttentionRow<'t> {
 }
 
 /// Visits the rows of one phase in the reference source's table.
-pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     visit(table.rows(), visitor, |run, row: AttentionRow| {
         let AttentionRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } =
             row;
@@ -62,7 +74,7 @@ struct SecondRow<'t> {
 
 /// Visits the rows of one phase in the secondary sources' table. Launches that contain prompts as well as decoding
 /// sequences count as prefill.
-pub(super) fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
     // The other phase's rows are visited by its own family.
     let others = |row: &SecondRow| (row.prefill_tokens > 0) != (phase == Phase::Prefill);
     let rows = table.rows().filter(|row| !row.as_ref().is_ok_and(|(_, row)| others(row)));

@@ -17,7 +17,8 @@ use std::path::Path;
 use super::tables::{Table, TableError};
 use crate::config::Dtype;
 use crate::config::catalog::numbers::tables::constants;
-use crate::kernels::{CallPoint, Family, Op, Phase};
+use crate::config::catalog::{FamilyRecord, kernels};
+use crate::kernels::{CallPoint, Family, Op};
 
 pub use collective::{NCCL, visit_collectives};
 pub use feature_row::FeatureRow;
@@ -25,15 +26,13 @@ pub use siblings::SUSPECT;
 
 /// Efficiencies are relative to this source where it has a table; the others carry a bias.
 pub const REFERENCE_SOURCE: &str = "aiconfigurator";
-/// For norms and similar kernels, each GPU was measured by one source only, in kernel time without host gaps. Both
-/// are references, and a column tells their kernels apart.
-const ELEMENTWISE_SOURCES: [&str; 2] = ["llmservingsim-v1.1", "vidur"];
 
-/// The sources that efficiencies of `family` are relative to.
-pub fn reference_sources(family: Family) -> &'static [&'static str] {
-    match family {
-        Family::Elementwise => &ELEMENTWISE_SOURCES,
-        _ => &[REFERENCE_SOURCE],
+/// The sources that efficiencies of `family` are relative to. Of norms and similar kernels, each GPU was measured by one source
+/// only, in kernel time without host gaps: both are references, and a column tells their kernels apart.
+pub fn reference_sources(family: Family) -> Vec<&'static str> {
+    match kernels().family(family.id()).reference_sources.as_slice() {
+        [] => vec![REFERENCE_SOURCE],
+        named => named.iter().map(String::as_str).collect(),
     }
 }
 
@@ -99,58 +98,57 @@ pub type Visitor<'a> = dyn FnMut(Result<MeasuredCall, Skipped>) + 'a;
 /// Visits the rows of one table.
 type Reader = fn(&Table, &mut Visitor<'_>) -> Result<(), TableError>;
 
-/// The tables of a family, and how their rows are read.
-fn tables(family: Family) -> Vec<(&'static str, Reader)> {
-    use Phase::{Decode, Prefill};
-    match family {
-        Family::Gemm => ["gemm", "gemm_second_source", "gemm_fp8_pipeweave"]
-            .map(|name| (name, gemm::visit_gemm as Reader))
-            .into(),
-        Family::AttentionPrefill => vec![
-            ("attention_prefill", |table, visitor| attention::visit_phase(table, Prefill, visitor)),
-            ("attention_second_source", |table, visitor| attention::visit_second(table, Prefill, visitor)),
-        ],
-        Family::AttentionDecode => vec![
-            ("attention_decode", |table, visitor| attention::visit_phase(table, Decode, visitor)),
-            ("attention_second_source", |table, visitor| attention::visit_second(table, Decode, visitor)),
-        ],
-        Family::Elementwise => vec![("elementwise", elementwise::visit_rows)],
-        Family::Moe => vec![("moe", moe::visit_layers), ("moe_triton_w13", moe::visit_first)],
-        Family::Mla => vec![
-            ("mla_prefill", |table, visitor| latent::visit_phase(table, Prefill, visitor)),
-            ("mla_decode", |table, visitor| latent::visit_phase(table, Decode, visitor)),
-        ],
-        Family::MlaBmm => vec![("mla_bmm", latent::visit_bmm)],
-        Family::MlaModule => vec![
-            ("mla_module_prefill", |table, visitor| latent::visit_blocks(table, Prefill, visitor)),
-            ("mla_module_decode", |table, visitor| latent::visit_blocks(table, Decode, visitor)),
-        ],
-        Family::DsaModule => vec![
-            ("dsa_module_prefill", |table, visitor| latent::visit_blocks(table, Prefill, visitor)),
-            ("dsa_module_decode", |table, visitor| latent::visit_blocks(table, Decode, visitor)),
-        ],
-        Family::LinearAttention => {
-            vec![("gated_delta_net", linear::visit_delta), ("mamba2", linear::visit_mamba)]
-        }
-    }
-}
+/// A table of a family, which another family may read otherwise.
+type TableReader = (Family, &'static str, Reader);
+
+const READERS: [&[TableReader]; 6] =
+    [attention::READERS, elementwise::READERS, gemm::READERS, latent::READERS, linear::READERS, moe::READERS];
 
 /// Folders of tables under the measured data: times of kernels, and times with watts.
 const KERNELS: &str = "kernels";
 const POWER: &str = "power";
-/// Tables that `power/` lacks.
-const WITHOUT_POWER: [&str; 5] =
-    ["gemm_second_source", "gemm_fp8_pipeweave", "attention_second_source", "elementwise", "moe_triton_w13"];
 
 /// Visits every row of the family's tables under `data`, or the reason why it is left out.
 pub fn visit(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let folder = data.join(KERNELS);
-    tables(family).into_iter().try_for_each(|(name, read)| read(&Table::read(&folder, name)?, visitor))
+    let FamilyRecord { tables, tables_without_watts, .. } = kernels().family(family.id());
+    read(family, &data.join(KERNELS), tables.iter().chain(tables_without_watts), visitor)
 }
 
 /// Visits every row of the family's tables that hold watts too, or the reason why it is left out.
 pub fn visit_power(family: Family, data: &Path, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
-    let folder = data.join(POWER);
-    let tables = tables(family).into_iter().filter(|(name, _)| !WITHOUT_POWER.contains(name));
-    tables.into_iter().try_for_each(|(name, read)| read(&Table::read(&folder, name)?, visitor))
+    read(family, &data.join(POWER), &kernels().family(family.id()).tables, visitor)
+}
+
+fn read<'n>(
+    family: Family,
+    folder: &Path,
+    tables: impl IntoIterator<Item = &'n String>,
+    visitor: &mut Visitor<'_>,
+) -> Result<(), TableError> {
+    tables.into_iter().try_for_each(|name| reader(family, name)(&Table::read(folder, name)?, visitor))
+}
+
+/// What reads a table that the family's record lists.
+fn reader(family: Family, name: &str) -> Reader {
+    let mut all = READERS.iter().copied().flatten();
+    let found = all.find(|(of, table, _)| (*of, *table) == (family, name));
+    found.unwrap_or_else(|| panic!("no reader of {name} for {family:?}")).2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_of_a_record_has_a_reader_and_each_reader_is_used() {
+        let mut listed = 0;
+        for &family in Family::ALL {
+            let record = kernels().family(family.id());
+            for table in record.tables.iter().chain(&record.tables_without_watts) {
+                reader(family, table);
+                listed += 1;
+            }
+        }
+        assert_eq!(listed, READERS.iter().copied().flatten().count());
+    }
 }
