@@ -5,19 +5,19 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::attention::past;
-use super::siblings::{Tie, point};
-use super::visit::{RowSource, visit, visit_siblings};
-use super::{TableReader, Visitor};
+use crate::config::catalog::numbers::tables::constants;
 use crate::config::model::{Attention, Mla};
 use crate::config::{Dtype, Model, catalog};
-use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Phase::{Decode, Prefill};
+use crate::kernels::attention::measured::past;
+use crate::kernels::measured::{
+    RowSource, Table, TableReader, Tie, UnreadRow, Visitor, point, visit, visit_siblings,
+};
 use crate::kernels::{
     BatchedGemm, Family, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
 };
 
-pub(super) const READERS: &[TableReader] = &[
+pub const READERS: &[TableReader] = &[
     (Family::Mla, "mla_prefill", |table, visitor| visit_phase(table, Prefill, visitor)),
     (Family::Mla, "mla_decode", |table, visitor| visit_phase(table, Decode, visitor)),
     (Family::MlaBmm, "mla_bmm", visit_bmm),
@@ -56,7 +56,7 @@ struct LatentRow<'t> {
 
 /// Visits the rows of one phase of the attention kernel, except for engines that were timed launch by launch:
 /// their times include the host's.
-fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
     for row in table.rows::<RowSource, LatentRow>() {
         let (run, _) = row?;
@@ -66,7 +66,7 @@ fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result
     let eager = |run: &RowSource| {
         let engines = &shortest[run.gpu];
         let least = engines.values().copied().fold(f64::INFINITY, f64::min);
-        engines[run.engine] > super::constants().eager * least
+        engines[run.engine] > constants().eager * least
     };
     visit(table.rows(), visitor, |run, row| {
         let LatentRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads } = row;
@@ -92,7 +92,7 @@ struct BmmRow<'t> {
 }
 
 /// Visits the batched GEMMs: `pre` into the latents, `post` out of them.
-fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit(table.rows(), visitor, |run, BmmRow { stage, dtype, tokens, heads }| {
         let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         let LatentHeads { latent, nope, value, .. } = LatentHeads::of(MODELS[DEEPSEEK].0, heads);
@@ -131,7 +131,7 @@ impl BlockRow<'_> {
 }
 
 /// Visits the rows of one phase of dense or sparse blocks.
-fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     // Models of the same shape count as one point.
     let shared = |run: &RowSource, row: &BlockRow| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];

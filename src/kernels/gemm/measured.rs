@@ -2,14 +2,13 @@
 
 use serde::Deserialize;
 
-use super::siblings::{Tie, point};
-use super::visit::{RowSource, visit_siblings};
-use super::{TableReader, Visitor};
 use crate::config::Dtype;
-use crate::evidence::tables::{Table, TableError};
+use crate::kernels::measured::{
+    RowSource, Table, TableReader, Tie, UnreadRow, Visitor, point, visit_siblings,
+};
 use crate::kernels::{Family, Gemm, Op};
 
-pub(super) const READERS: &[TableReader] = &[
+pub const READERS: &[TableReader] = &[
     (Family::Gemm, "gemm", visit_gemm),
     (Family::Gemm, "gemm_second_source", visit_gemm),
     (Family::Gemm, "gemm_fp8_pipeweave", visit_gemm),
@@ -27,7 +26,7 @@ struct GemmRow<'t> {
 }
 
 /// Visits the rows of one table of GEMMs.
-fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     let shared = |run: &RowSource<'_>, row: &GemmRow<'_>| {
         point((run.source, run.engine, &run.kernel, row.dtype, row.m, row.n, row.k))
     };
