@@ -4,7 +4,7 @@
 //! * families.json, launch.json, reports.json and collectives.json without what is for readers
 //! * models.json without its source, and without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
-//! * numbers.rs: the numbers of constants.json
+//! * numbers.rs: the constants of kernels.json and constants.json as numbers
 //! * workloads.rs: the workloads with a button
 //! * models.rs: the files of the learned models, as `models/manifest.json` names them
 //! * trained.rs and call_names.rs: of kernels.json, what features and the page read
@@ -32,11 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("models.json"), packed(&without_ids(&read("models.json")?)))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
-    let constants = parsed("constants.json")?;
-    fs::write(
-        out.join("numbers.rs"),
-        numbers(&constants).ok_or("constants.json: a constant has no number")?,
-    )?;
+    let kernels = parsed("kernels.json")?;
+    let mut modules = numbers(&kernels).ok_or("kernels.json: a constant has no number")?;
+    modules += &numbers(&parsed("constants.json")?).ok_or("constants.json: a constant has no number")?;
+    fs::write(out.join("numbers.rs"), modules)?;
     for file in ["families.json", "launch.json", "reports.json", "collectives.json"] {
         let mut records = parsed(file)?;
         leave_out_remarks(&mut records);
@@ -52,7 +51,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let launched = parsed("measured.json")?;
     fs::write(out.join("measured.txt"), measured(&launched).ok_or("measured.json: a record lacks a key")?)?;
-    let kernels = parsed("kernels.json")?;
     fs::write(out.join("trained.rs"), trained(&kernels).ok_or("kernels.json: a family lists no GPUs")?)?;
     fs::write(out.join("call_names.rs"), call_names(&kernels).ok_or("kernels.json lists no calls")?)?;
     let machines = parsed("machines.json")?;
@@ -100,7 +98,7 @@ fn numbers(constants: &Value) -> Option<String> {
              pub const fn constants() -> &'static Constants {{ &Constants {{ {values}}} }} }}\n"
         ))
     };
-    constants["kernels"].as_object()?.iter().map(part).collect()
+    constants["constants"].as_object()?.iter().map(part).collect()
 }
 
 /// A line for each measured kernel: its family, engine, kernel and format, then the GPUs.

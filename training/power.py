@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from families import RECORDS
+from families import CATALOG, RECORDS
 
 ROOT = Path(__file__).parents[1]
 # Those with tables of watts.
@@ -175,7 +175,7 @@ def main():
     options = parser.parse_args()
     gpus = catalog()
     report_kernels(kernels(options.exporter, options.data), gpus)
-    constants = json.loads((ROOT / "static/catalog/constants.json").read_text())["kernels"]["power_of_kernels"]
+    constants = json.loads(CATALOG.read_text())["constants"]["power_of_kernels"]
     report_served(served(options.data / "e2e/energy.jsonl", gpus, constants["attention_decode"]["value"]))
 
 

@@ -6,16 +6,19 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::{Parts, Sources};
 use crate::config::objects::carried;
 
-/// kernels.json. What visitors need of it is in [`CALL_NAMES`](super::CALL_NAMES) and [`TRAINED_ON`](super::TRAINED_ON);
-/// the rest is for tools and training.
+/// kernels.json. What visitors need of it is in [`CALL_NAMES`](super::CALL_NAMES), [`TRAINED_ON`](super::TRAINED_ON) and
+/// [`numbers`](super::numbers); the rest is for tools and training.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelCatalog {
+    pub sources: Sources,
     pub families: Vec<FamilyRecord>,
     /// What to show for each call of a pass, by its name in a profile.
     pub calls: BTreeMap<String, String>,
+    pub constants: Parts,
 }
 
 /// A family of kernels that one model covers.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic};
-pub use constants::{Constant, Physics, Recorded, physics};
+pub use constants::{Constant, Parts, Physics, Recorded, physics};
 pub use kernels::{FamilyRecord, KernelCatalog, kernels};
 pub use offered::{Offered, offered};
 
@@ -110,8 +110,8 @@ pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
 /// Prompts and outputs of ShareGPT in tokens, each at evenly spaced shares of the requests (`lengths.json`).
 pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 
-/// Constants of physics, kernels, features and serving: a module for each part of `constants.json`, which
-/// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile,
+/// Constants of physics, kernels, features and serving: a module for each part of `kernels.json` and `constants.json`, which
+/// have the meaning, unit, source and fit data of each. A name that the files lack does not compile,
 /// and one that nothing reads fails the lints.
 // A fitted number may happen to be near pi.
 #[allow(clippy::approx_constant)]
