@@ -4,10 +4,11 @@
 //! * families.json, launch.json, reports.json and collectives.json without what is for readers
 //! * models.json without its source, and without ids, which follow from the names
 //! * offered.json: the parts of the engines that the form shows
-//! * numbers.rs: the numbers of constants.json
+//! * numbers.rs: the constants of kernels.json and constants.json as numbers
 //! * workloads.rs: the workloads with a button
 //! * models.rs: the files of the learned models, as `models/manifest.json` names them
-//! * machines.txt, labels.txt, measured.txt, trained.rs and popular.rs: plain lists
+//! * trained.rs and call_names.rs: of kernels.json, what features and the page read
+//! * machines.txt, labels.txt, measured.txt and popular.rs: plain lists
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -31,11 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("models.json"), packed(&without_ids(&read("models.json")?)))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
-    let constants = parsed("constants.json")?;
-    fs::write(
-        out.join("numbers.rs"),
-        numbers(&constants).ok_or("constants.json: a constant has no number")?,
-    )?;
+    let kernels = parsed("kernels.json")?;
+    let mut modules = numbers(&kernels).ok_or("kernels.json: a constant has no number")?;
+    modules += &numbers(&parsed("constants.json")?).ok_or("constants.json: a constant has no number")?;
+    fs::write(out.join("numbers.rs"), modules)?;
     for file in ["families.json", "launch.json", "reports.json", "collectives.json"] {
         let mut records = parsed(file)?;
         leave_out_remarks(&mut records);
@@ -49,9 +49,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.join("workloads.rs"),
         workloads(&presets).ok_or("presets.json: a workload lacks a figure")?,
     )?;
-    let kernels = parsed("measured.json")?;
-    fs::write(out.join("measured.txt"), measured(&kernels).ok_or("measured.json: a record lacks a key")?)?;
-    fs::write(out.join("trained.rs"), trained(&kernels).ok_or("measured.json: a family lists no GPUs")?)?;
+    let launched = parsed("measured.json")?;
+    fs::write(out.join("measured.txt"), measured(&launched).ok_or("measured.json: a record lacks a key")?)?;
+    fs::write(out.join("trained.rs"), trained(&kernels).ok_or("kernels.json: a family lists no GPUs")?)?;
+    fs::write(out.join("call_names.rs"), call_names(&kernels).ok_or("kernels.json lists no calls")?)?;
     let machines = parsed("machines.json")?;
     fs::write(
         out.join("machines.txt"),
@@ -97,7 +98,7 @@ fn numbers(constants: &Value) -> Option<String> {
              pub const fn constants() -> &'static Constants {{ &Constants {{ {values}}} }} }}\n"
         ))
     };
-    constants["kernels"].as_object()?.iter().map(part).collect()
+    constants["constants"].as_object()?.iter().map(part).collect()
 }
 
 /// A line for each measured kernel: its family, engine, kernel and format, then the GPUs.
@@ -134,11 +135,22 @@ fn node_labels(all: &Value) -> Option<String> {
 
 /// Each family with the GPUs that trained its model.
 fn trained(all: &Value) -> Option<String> {
-    let family = |(family, gpus): (&String, &Value)| {
-        gpus.as_array().filter(|gpus| !gpus.is_empty()).map(|_| format!("({family:?}, &{gpus} as &[&str])"))
+    let family = |of: &Value| {
+        let (id, gpus) = (of["id"].as_str()?, &of["trained_on"]);
+        gpus.as_array().filter(|gpus| !gpus.is_empty()).map(|_| format!("({id:?}, &{gpus} as &[&str])"))
     };
-    let families: Option<Vec<String>> = all["families"].as_object()?.iter().map(family).collect();
+    let families: Option<Vec<String>> = all["families"].as_array()?.iter().map(family).collect();
     Some(format!("&[{}]", families?.join(", ")))
+}
+
+/// The name of each call with the words to show, in the order of the names.
+fn call_names(all: &Value) -> Option<String> {
+    let mut names = Vec::new();
+    for (name, words) in all["calls"].as_object()? {
+        names.push((name.as_str(), words.as_str()?));
+    }
+    names.sort_unstable();
+    Some(format!("&{names:?}"))
 }
 
 /// The workloads that have a button on the page, as rows of a table: id, name, input and output tokens, share of

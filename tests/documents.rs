@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use rooflight::config::catalog::{Recorded, catalog};
+use rooflight::config::catalog::{Recorded, catalog, kernels as recorded_kernels};
 use rooflight::study::accuracy::{self, Accuracy, ErrorGroup, Grouping};
 use serde::Deserialize;
 
@@ -63,19 +63,6 @@ const LOOPS: &Named = &[
     ("plain roofline, same simulation", (Grouping::Roofline, "")),
     ("Rooflight on aiconfigurator's cases", (Grouping::Ours, "aiconfigurator-0.12.0")),
     ("aiconfigurator 0.12.0", (Grouping::Peer, "aiconfigurator-0.12.0")),
-];
-
-const KERNELS: [(&str, &str); 10] = [
-    ("gemm", "GEMM (BF16, FP8, FP4, integers)"),
-    ("attention_prefill", "attention, prefill"),
-    ("attention_decode", "attention, decode"),
-    ("elementwise", "norms, activations, rotary embedding"),
-    ("moe", "fused MoE"),
-    ("mla", "latent attention (MLA)"),
-    ("mla_bmm", "MLA, batched GEMMs"),
-    ("mla_module", "MLA, whole block"),
-    ("dsa_module", "sparse attention, whole block"),
-    ("linear_attention", "gated delta net, Mamba-2"),
 ];
 
 fn both(error: &accuracy::Error) -> String {
@@ -182,13 +169,13 @@ fn kernels() -> String {
     let head =
         ["kernels, mean error", "unseen shapes", "unseen GPU, sibling seen", "no sibling", "plain roofline"];
     let mut rows = vec![texts(head)];
-    for (family, name) in KERNELS {
-        let Errors { unseen_shapes, unseen_gpu } = &manifest.families[family].errors;
+    for record in &recorded_kernels().families {
+        let Errors { unseen_shapes, unseen_gpu } = &manifest.families[&record.id].errors;
         let shapes = format!("{:.1} %", unseen_shapes.mean);
         let [sibling, none] = [true, false].map(|wanted| unseen_gpu.with_sibling(wanted));
-        rows.push(vec![name.into(), shapes, sibling, none, format!("{:.0} %", unseen_shapes.roofline_mean)]);
+        let roofline = format!("{:.0} %", unseen_shapes.roofline_mean);
+        rows.push(vec![record.title.clone(), shapes, sibling, none, roofline]);
     }
-    assert_eq!(rows.len(), manifest.families.len() + 1, "a family without a row");
     table(rows)
 }
 
@@ -263,16 +250,20 @@ fn the_headline_is_that_of_the_tables() {
 fn constants() -> String {
     let recorded: Recorded = serde_json::from_str(&read("static/catalog/constants.json")).expect("it reads");
     let mut text = String::from(
-        "# Constants\n\n<!-- Written from static/catalog/constants.json: `ROOFLIGHT_WRITE=1 cargo test --test documents` \
+        "# Constants\n\n<!-- Written from kernels.json and constants.json of static/catalog: `ROOFLIGHT_WRITE=1 cargo test --test documents` \
          renews it. -->\n\nThe constants of kernels, features and serving, with what they mean and where they come from. \
          Figures of GPUs and engines are in static/catalog, each with its source.\n",
     );
-    for (part, constants) in &recorded.kernels {
+    let of_kernels = recorded_kernels().constants.iter().map(|part| (part, &recorded_kernels().sources));
+    let others = recorded.constants.iter().map(|part| (part, &recorded.sources));
+    let all: BTreeMap<_, _> =
+        of_kernels.chain(others).map(|((part, of), cited)| (part, (of, cited))).collect();
+    for (part, (constants, sources)) in all {
         text += &format!(
             "\n## {part}\n\n| constant | value | unit | meaning | source | fitted on |\n|---|---|---|---|---|---|\n"
         );
         for (name, constant) in constants {
-            let source = &recorded.sources[&constant.source];
+            let source = &sources[&constant.source];
             let address = source.url.strip_prefix("docs/").unwrap_or(&source.url);
             let cells = [
                 name.clone(),

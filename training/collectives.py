@@ -56,7 +56,7 @@ XGMI = {
     "all_reduce/8": (537.6, {24: 6.3, 48: 6.7, 96: 7.6, 192: 10.0, 384: 13.1, 768: 16.0, 1536: 24.2}),
     "all_reduce_library/8": (448, {8192: 91.1, 2**20: 2**30 * 1.75 / 320e3}),
 }
-# GPUs and ranks whose curves are those of an unusual server; `evidence/measured_calls/collective.rs` holds them suspect. Eight L40S exchange 2 GB/s each there and four 5, two 20; NVIDIA's own runs
+# GPUs and ranks whose curves are those of an unusual server; `src/kernels/collective/measured.rs` holds them suspect. Eight L40S exchange 2 GB/s each there and four 5, two 20; NVIDIA's own runs
 # of Llama-3.1-70B (TensorRT-LLM 0.17) prefill 2,800 tokens/s, whose all-reduces alone are 13 and 11 GB/s.
 UNUSUAL = {("l40s", 4), ("l40s", 8)}
 # Share of the links' bandwidth reached when all pairs exchange at once; latencies are assumed to be those of NVLink.

@@ -12,20 +12,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from families import RECORDS
+
 CATALOG = Path(__file__).parents[1] / "static/catalog"
 
-# By family: its tables, and the column with the format of its kernels.
-FAMILIES = {
-    "gemm": (["gemm"], "dtype"),
-    "attention_prefill": (["attention_prefill"], "kv_dtype"),
-    "attention_decode": (["attention_decode"], "kv_dtype"),
-    "moe": (["moe"], "dtype"),
-    "mla": (["mla_prefill", "mla_decode"], "kv_dtype"),
-    "mla_bmm": (["mla_bmm"], "dtype"),
-    "mla_module": (["mla_module_prefill", "mla_module_decode"], "kv_dtype"),
-    "dsa_module": (["dsa_module_prefill", "dsa_module_decode"], "kv_dtype"),
-    "linear_attention": (["gated_delta_net"], None),
-}
 FORMATS = {"int8_wo": "int8", "int4_wo": "int4", "sq": "w8a8", "w4a16_mxfp4": "mxfp4", "w4a8_mxfp4_mxfp8": "mxfp4_mxfp8"}
 # Names in the tables of A100 of kernels that have another name on newer GPUs.
 OLDER = {
@@ -52,8 +42,9 @@ def main():
             launched[engine["id"], choice["arch"]] |= named(choice)
     archs = {gpu["id"]: gpu["arch"] for gpu in json.loads((CATALOG / "gpus.json").read_text())["gpus"]}
     found = defaultdict(set)
-    for family, (tables, format_column) in FAMILIES.items():
-        for table in tables:
+    for family, record in RECORDS.items():
+        format_column = record.get("format_column")
+        for table in record["tables"]:
             columns = ["engine", "kernel", "gpu"] + [format_column] * (format_column is not None)
             rows = pq.read_table(folder / f"{table}.parquet", columns=columns)
             for row in rows.group_by(columns).aggregate([]).to_pylist():

@@ -19,8 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
+from families import CATALOG, RECORDS
+
 ROOT = Path(__file__).parents[1]
-FAMILIES = "gemm attention_prefill attention_decode moe mla mla_bmm mla_module dsa_module linear_attention".split()
+# Those with tables of watts.
+FAMILIES = [family for family, record in RECORDS.items() if record["tables"]]
 # The lowest reading in tests of short kernels, as a share of the limit; H100 has the chip of H200. B200's is fitted, because
 # some served runs on it mostly wait for the host.
 IDLE_SHARE = {"h200-sxm": 0.18, "gb200": 0.175, "h100-sxm": 0.18}
@@ -172,7 +175,7 @@ def main():
     options = parser.parse_args()
     gpus = catalog()
     report_kernels(kernels(options.exporter, options.data), gpus)
-    constants = json.loads((ROOT / "static/catalog/constants.json").read_text())["kernels"]["power_of_kernels"]
+    constants = json.loads(CATALOG.read_text())["constants"]["power_of_kernels"]
     report_served(served(options.data / "e2e/energy.jsonl", gpus, constants["attention_decode"]["value"]))
 
 

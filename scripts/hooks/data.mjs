@@ -1,5 +1,8 @@
-// Reduces data to what the page reads: unread fields, line breaks, and digits that are never shown are left out.
-import { read, write } from "./dist.mjs";
+// Puts the models beside their manifest, and reduces data to what the page reads: unread fields, line breaks, and digits that are
+// never shown are left out.
+import { copyFileSync } from "node:fs";
+
+import { inDist, inSource, read, write } from "./dist.mjs";
 import { HASH } from "./named.mjs";
 
 /** Errors are shown with at most three digits. */
@@ -17,6 +20,7 @@ const only = (keys, of) => Object.fromEntries(keys.filter((key) => key in of).ma
 const each = (of, change) => Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value)]));
 
 const manifest = JSON.parse(read("models/manifest.json"));
+for (const { file } of Object.values(manifest.families)) copyFileSync(inSource(`models/${file}`), inDist(`models/${file}`));
 /** A part of the hash tells versions apart in the address; the service worker checks the whole. */
 const record = (of) => ({ ...only(RECORD, of), sha256: of.sha256.slice(0, HASH), errors: each(of.errors ?? {}, (errors) => errors && only(ERRORS, errors)) });
 write("models/manifest.json", JSON.stringify({ ...manifest, families: each(manifest.families, record) }));

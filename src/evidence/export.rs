@@ -124,7 +124,7 @@ pub(super) fn write(header: &impl Serialize, rows: &[f32], out: &mut impl Write)
 mod tests {
     use super::*;
     use crate::config::Dtype;
-    use crate::evidence::measured_calls::MeasuredCall;
+    use crate::kernels::measured::MeasuredCall;
     use crate::kernels::{
         Attention, Elementwise, ElementwiseKind, Moe, MoePart, Op, Phase, Pool, Routing, Sequences,
     };

@@ -7,9 +7,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::export::{Codes, ExportError, write};
-use super::measured_calls::{MeasuredCall, Skipped, visit_power};
+use super::measured_calls::visit_power;
 use crate::config::Dtype;
 use crate::config::catalog::catalog;
+use crate::kernels::measured::{MeasuredCall, Skipped};
 use crate::kernels::{Count, Family};
 
 /// Columns of a row. All are f32; codes index the header's lists.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::measured_calls::{FeatureRow, MeasuredCall, REFERENCE_SOURCE, SUSPECT, visit};
+use super::measured_calls::{FeatureRow, visit};
 use super::tables::TableError;
 use crate::kernels::Family;
+use crate::kernels::measured::{MeasuredCall, REFERENCE_SOURCE, SUSPECT};
 use crate::units::random::SplitMix64;
 
 /// A secondary source's share, when sampling, of the rows that a GPU of the reference source gets.

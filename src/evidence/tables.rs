@@ -1,4 +1,4 @@
-//! Columns of a Parquet file in memory, and its rows as records.
+//! Reads Parquet files into tables.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,9 +9,8 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use serde::de::value::{Error as RowError, MapDeserializer};
-use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
-use serde::forward_to_deserialize_any;
+
+use crate::kernels::measured::{Column, Table, Texts, UnreadRow};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
@@ -19,101 +18,17 @@ pub enum TableError {
     Open { path: PathBuf, error: std::io::Error },
     #[error("{path}: {error}")]
     Read { path: PathBuf, error: ParquetError },
-    #[error("{path}: row {row}: {error}")]
-    Row { path: PathBuf, row: usize, error: RowError },
+    #[error(transparent)]
+    Row(#[from] UnreadRow),
 }
 
-/// A text column: codes into the distinct texts.
-#[derive(Debug, Default)]
-struct Texts {
-    names: Vec<String>,
-    codes: Vec<u16>,
-}
-
-#[derive(Debug)]
-enum Column {
-    Texts(Texts),
-    Numbers(Vec<f64>),
-}
-
-/// A table, every column read.
-#[derive(Debug)]
-pub struct Table {
-    path: PathBuf,
-    rows: usize,
-    columns: Vec<(String, Column)>,
-}
-
-impl Table {
-    /// Reads a table in `folder`. Fails if a column holds nulls.
-    pub fn read(folder: &Path, name: &str) -> Result<Self, TableError> {
-        let path = folder.join(name).with_extension("parquet");
-        let file = File::open(&path).map_err(|error| TableError::Open { path: path.clone(), error })?;
-        match columns(file) {
-            Ok((rows, columns)) => Ok(Self { path, rows, columns }),
-            Err(error) => Err(TableError::Read { path, error }),
-        }
-    }
-
-    /// Every row, as two records: each takes the columns named like its fields.
-    pub fn rows<'t, A: Deserialize<'t>, B: Deserialize<'t>>(
-        &'t self,
-    ) -> impl Iterator<Item = Result<(A, B), TableError>> {
-        (0..self.rows).map(|row| {
-            let both = self.record(row).and_then(|first| Ok((first, self.record(row)?)));
-            both.map_err(|error| TableError::Row { path: self.path.clone(), row, error })
-        })
-    }
-
-    fn record<'t, T: Deserialize<'t>>(&'t self, row: usize) -> Result<T, RowError> {
-        let cells = self.columns.iter().map(|(name, column)| (name.as_str(), column.cell(row)));
-        T::deserialize(MapDeserializer::new(cells))
-    }
-}
-
-/// One value of a row.
-enum Cell<'t> {
-    Text(&'t str),
-    Number(f64),
-}
-
-impl Column {
-    fn cell(&self, row: usize) -> Cell<'_> {
-        match self {
-            Self::Texts(texts) => Cell::Text(&texts.names[usize::from(texts.codes[row])]),
-            Self::Numbers(numbers) => Cell::Number(numbers[row]),
-        }
-    }
-}
-
-impl<'t> IntoDeserializer<'t, RowError> for Cell<'t> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-impl<'de> Deserializer<'de> for Cell<'de> {
-    type Error = RowError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RowError> {
-        match self {
-            Self::Text(text) => visitor.visit_borrowed_str(text),
-            Self::Number(number) if number.fract() == 0.0 && number >= 0.0 => {
-                visitor.visit_u64(number as u64)
-            }
-            Self::Number(number) => visitor.visit_f64(number),
-        }
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RowError> {
-        visitor.visit_some(self)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+/// Reads a table in `folder`. Fails if a column holds nulls.
+pub fn read(folder: &Path, name: &str) -> Result<Table, TableError> {
+    let path = folder.join(name).with_extension("parquet");
+    let file = File::open(&path).map_err(|error| TableError::Open { path: path.clone(), error })?;
+    match columns(file) {
+        Ok((rows, columns)) => Ok(Table { path, rows, columns }),
+        Err(error) => Err(TableError::Read { path, error }),
     }
 }
 

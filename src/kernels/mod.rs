@@ -14,6 +14,8 @@ mod fp32;
 mod gemm;
 pub mod latent;
 mod linear;
+#[cfg(feature = "tools")]
+pub mod measured;
 pub mod moe;
 pub mod reference;
 mod sequences;
@@ -64,3 +66,14 @@ families!(
     DsaModule = latent::SPARSE_BLOCK,
     LinearAttention = linear::FAMILY,
 );
+
+/// How the measured tables of the families are read.
+#[cfg(feature = "tools")]
+pub const READERS: &[&[measured::TableReader]] = &[
+    gemm::measured::READERS,
+    attention::measured::READERS,
+    elementwise::measured::READERS,
+    moe::measured::READERS,
+    latent::measured::READERS,
+    linear::measured::READERS,
+];

@@ -263,6 +263,7 @@ impl Op {
 mod tests {
     use super::*;
     use crate::config::catalog;
+    use crate::config::catalog::kernels;
 
     #[test]
     fn names_are_unique() {
@@ -273,6 +274,12 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), all, "{family:?}");
         }
+    }
+
+    #[test]
+    fn each_family_has_a_record() {
+        let recorded: Vec<&str> = kernels().families.iter().map(|record| record.id.as_str()).collect();
+        assert_eq!(recorded, Family::ALL.iter().map(|family| family.id()).collect::<Vec<_>>());
     }
 
     #[test]

@@ -173,10 +173,4 @@ mod tests {
             ]
         );
     }
-
-    #[test]
-    fn a_kernel_without_words_of_its_own_keeps_its_name() {
-        assert_eq!(words::kernel("qkv_proj"), "Q, K and V projection");
-        assert_eq!(words::kernel("something_new"), "something new");
-    }
 }

@@ -1,6 +1,7 @@
 //! Display names of the core's enums, and of a setup.
 
 use crate::calibration::Factors;
+use crate::config::catalog::CALL_NAMES;
 use crate::config::{Arch, Load, Setup, Workload};
 use crate::graph::{Block, Phase};
 use crate::latency::{Provenance, Resource};
@@ -155,90 +156,9 @@ pub fn block(block: Block) -> &'static str {
     }
 }
 
-/// A kernel's display name, or else its id without underscores.
-pub fn kernel(name: &str) -> String {
-    let words = match name {
-        "input_norm" => "First norm",
-        "post_norm" => "Norm before MLP or experts",
-        "attention_output_norm" => "Norm of attention's output",
-        "mlp_output_norm" => "Norm of the MLP's output",
-        "mlp_branch_norm" => "Norm of the dense branch",
-        "experts_input_norm" => "Norm before experts",
-        "experts_branch_norm" => "Norm of the experts' branch",
-        "qkv_proj" => "Q, K and V projection",
-        "qk_norm" => "Norm of Q and K",
-        "rope" => "Rotary embedding",
-        "attention_prefill" | "attention_decode" => "Attention",
-        "output_gate" => "Gate on the output",
-        "o_proj" | "out_proj" => "Output projection",
-        "qkv_a_proj" => "Down-projection of Q and KV",
-        "q_a_norm" => "Norm of latent Q",
-        "q_b_proj" => "Up-projection of Q",
-        "q_proj" => "Q projection",
-        "kv_a_proj" => "Down-projection of KV",
-        "kv_b_proj" => "Up-projection of KV",
-        "kv_a_norm" => "Norm of latent KV",
-        "q_absorb" | "q_absorb_prefill" => "Absorption into Q",
-        "v_absorb" | "v_absorb_prefill" => "Expansion of V",
-        "mla_prefill" | "mla_decode" => "Latent attention",
-        "latent_block_prefill" | "latent_block_decode" => "Latent attention block",
-        "sparse_block_prefill" | "sparse_block_decode" => "Sparse attention block",
-        "index_scores_prefill" | "index_scores_decode" => "Scores of the indexer",
-        "in_proj" | "in_proj_qkvz" | "in_proj_qkv" => "Input projection",
-        "in_proj_ba" | "in_proj_b" | "in_proj_a" => "Projection of gates",
-        "in_proj_z" => "Projection of the output gate",
-        "copy_q" | "copy_k" | "copy_v" => "Copy for the delta rule",
-        "causal_conv1d_prefill" | "causal_conv1d_decode" => "Causal convolution",
-        "delta_rule_prefill" | "delta_rule_decode" => "Gated delta rule",
-        "ssm_scan_prefill" | "ssm_scan_decode" => "State-space scan",
-        "gated_norm" => "Gated norm",
-        "gate_up_proj" => "Gate and up projection",
-        "up_proj" => "Up projection",
-        "silu_and_mul" | "activation" => "Activation",
-        "down_proj" => "Down projection",
-        "shared_gate_up_proj" => "Shared expert: gate and up",
-        "shared_up_proj" => "Shared expert: up",
-        "shared_silu_and_mul" | "shared_activation" => "Shared expert: activation",
-        "shared_down_proj" => "Shared expert: down",
-        "shared_weight" | "shared_weighting" => "Shared expert: weight",
-        "experts_add" => "Sum of the experts",
-        "router" => "Router",
-        "topk" => "Top-k routing",
-        "fused_moe" => "Routed experts",
-        "latent_in_proj" => "Projection to the experts' width",
-        "latent_out_proj" => "Projection from the experts' width",
-        "dispatch" => "Dispatch to experts",
-        "combine" => "Combine from experts",
-        "all_reduce" | "qk_norm_all_reduce" => "All-reduce",
-        "all_gather" => "All-gather",
-        "embedding" => "Token embedding",
-        "final_norm" => "Last norm",
-        "lm_head" => "LM head",
-        "sampling" => "Sampling",
-        "q_norm" => "Norm of Q",
-        "kv_norm" => "Norm of KV",
-        "output_rope" => "Inverse rotary embedding of the output",
-        "o_a_proj" => "Down-projection of the output",
-        "o_b_proj" => "Up-projection of the output",
-        "compressor_proj" => "Projection to the compressor",
-        "compress" => "Compression of KV",
-        "index_q_proj" => "Q projection of the indexer",
-        "index_weights_proj" => "Projection of the indexer's weights",
-        "index_rope" => "Rotary embedding of the indexer",
-        "index_compressor_proj" => "Projection to the indexer's compressor",
-        "index_compress" => "Compression of the indexer's keys",
-        "gates_a_proj" => "Down-projection of gates and decay",
-        "gate_b_proj" => "Up-projection of the gate",
-        "decay_b_proj" => "Up-projection of the decay",
-        "x_proj" => "Projection of the scan's parameters",
-        "select_norm" => "Norm of the scan's parameters",
-        "dt_proj" => "Projection of the step size",
-        "mhc_weights" => "Weights of the residual streams",
-        "mhc_pre" | "mhc_mlp_pre" => "Residual streams joined",
-        "mhc_post" | "mhc_mlp_post" => "Residual streams updated",
-        _ => return name.replace('_', " "),
-    };
-    words.into()
+/// What to show for a call of a pass: `kernels.json` has words for each.
+pub fn kernel(name: &str) -> &str {
+    CALL_NAMES.binary_search_by_key(&name, |(call, _)| call).map_or(name, |found| CALL_NAMES[found].1)
 }
 
 pub fn resource(resource: Resource) -> &'static str {

@@ -1,22 +1,11 @@
 // Rooflight as a module: the page's predictor as functions, for pages, bundles and Node. docs/api.md is the manual,
-// rooflight.d.ts has the types. The build inserts the file names (scripts/hooks/api.mjs).
+// rooflight.d.ts has the types. The build inserts the names of files (scripts/hooks/api.mjs).
 import init, * as wasm from "./worker.js";
 
-// Written out one by one: bundlers find files by such literals.
+// Bundlers find files by such literals, so the build writes one for each model of the manifest.
 const wasmFile = new URL("./worker_bg.wasm", import.meta.url);
 const manifestFile = new URL("./models/manifest.json", import.meta.url);
-const modelFiles = {
-  "gemm.onnx": new URL("./models/gemm.onnx", import.meta.url),
-  "attention_prefill.onnx": new URL("./models/attention_prefill.onnx", import.meta.url),
-  "attention_decode.onnx": new URL("./models/attention_decode.onnx", import.meta.url),
-  "elementwise.onnx": new URL("./models/elementwise.onnx", import.meta.url),
-  "moe.onnx": new URL("./models/moe.onnx", import.meta.url),
-  "mla.onnx": new URL("./models/mla.onnx", import.meta.url),
-  "mla_bmm.onnx": new URL("./models/mla_bmm.onnx", import.meta.url),
-  "mla_module.onnx": new URL("./models/mla_module.onnx", import.meta.url),
-  "dsa_module.onnx": new URL("./models/dsa_module.onnx", import.meta.url),
-  "linear_attention.onnx": new URL("./models/linear_attention.onnx", import.meta.url),
-};
+const modelFiles = {};
 
 /** The error of `load`. `failure` has the kind. */
 export class RooflightError extends Error {

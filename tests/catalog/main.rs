@@ -4,7 +4,7 @@ mod gpus;
 
 use std::collections::BTreeSet;
 
-use rooflight::config::catalog::{Catalog, Recorded, catalog, collectives, prices};
+use rooflight::config::catalog::{Catalog, Recorded, catalog, collectives, kernels, prices};
 use rooflight::config::{Arch, ESTIMATE, Gpu};
 use serde_json::Value;
 
@@ -12,6 +12,7 @@ const GPUS: &str = include_str!("../../static/catalog/gpus.json");
 const ENGINES: &str = include_str!("../../static/catalog/engines.json");
 const OLDER: &str = include_str!("../../static/catalog/older.json");
 const CONSTANTS: &str = include_str!("../../static/catalog/constants.json");
+const KERNELS: &str = include_str!("../../static/catalog/kernels.json");
 const PRICES: &str = include_str!("../../static/catalog/prices.json");
 const OPTIONS: &str = include_str!("../../static/catalog/options.json");
 const LAUNCH: &str = include_str!("../../static/catalog/launch.json");
@@ -33,6 +34,7 @@ fn every_figure_has_a_source_or_a_reason() {
         ("engines.json", ENGINES),
         ("older.json", OLDER),
         ("constants.json", CONSTANTS),
+        ("kernels.json", KERNELS),
         ("collectives.json", COLLECTIVES),
         ("prices.json", PRICES),
         ("options.json", OPTIONS),
@@ -194,12 +196,16 @@ fn collective_curves_rise_and_belong_to_known_gpus() {
 }
 
 #[test]
-fn every_constant_of_the_kernels_is_listed_with_its_source() {
+fn every_constant_is_listed_with_its_source() {
     let recorded: Recorded = serde_json::from_str(CONSTANTS).expect("it reads");
-    let listed: Vec<_> = recorded.kernels.values().flat_map(|part| part.values()).collect();
-    assert!(listed.len() > 60, "{}", listed.len());
-    for constant in listed {
-        let source = &recorded.sources[&constant.source];
-        assert!(is_address(&source.url) && !source.title.is_empty(), "{constant:?}");
+    for (parts, sources) in
+        [(&recorded.constants, &recorded.sources), (&kernels().constants, &kernels().sources)]
+    {
+        let listed: Vec<_> = parts.values().flat_map(|part| part.values()).collect();
+        assert!(listed.len() > 60, "{}", listed.len());
+        for constant in listed {
+            let source = &sources[&constant.source];
+            assert!(is_address(&source.url) && !source.title.is_empty(), "{constant:?}");
+        }
     }
 }

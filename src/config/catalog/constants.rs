@@ -8,11 +8,15 @@ use super::Sources;
 use super::numbers::physics::constants;
 use crate::units::{Bytes, GIB, Seconds};
 
+/// Constants by the part of the code that reads them, and by name.
+pub type Parts = BTreeMap<String, BTreeMap<String, Constant>>;
+
 /// constants.json. Builds carry only its numbers, as [`numbers`](super::numbers).
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Recorded {
     pub sources: Sources,
-    pub kernels: BTreeMap<String, BTreeMap<String, Constant>>,
+    pub constants: Parts,
 }
 
 /// One number that the code reads by name.

@@ -10,6 +10,7 @@ macro_rules! prepared {
 mod build;
 mod collectives;
 mod constants;
+mod kernels;
 mod offered;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
 pub use collectives::{CollectiveCatalog, Curve, Generic};
-pub use constants::{Constant, Physics, Recorded, physics};
+pub use constants::{Constant, Parts, Physics, Recorded, physics};
+pub use kernels::{FamilyRecord, KernelCatalog, kernels};
 pub use offered::{Offered, offered};
 
 use super::objects::{carried, from_json};
@@ -108,8 +110,8 @@ pub const WORKLOADS: &[(&str, &str, u32, u32, f64, u32)] =
 /// Prompts and outputs of ShareGPT in tokens, each at evenly spaced shares of the requests (`lengths.json`).
 pub const SHARE_GPT: [&[u32]; 2] = include!(concat!(env!("OUT_DIR"), "/share_gpt.rs"));
 
-/// Constants of physics, kernels, features and serving: a module for each part of `constants.json`, which
-/// has the meaning, unit, source and fit data of each. A name that the file lacks does not compile,
+/// Constants of physics, kernels, features and serving: a module for each part of `kernels.json` and `constants.json`, which
+/// have the meaning, unit, source and fit data of each. A name that the files lack does not compile,
 /// and one that nothing reads fails the lints.
 // A fitted number may happen to be near pi.
 #[allow(clippy::approx_constant)]
@@ -147,8 +149,11 @@ pub fn prices() -> &'static PriceList {
 /// KV cache, then GPU ids.
 pub const MEASURED_KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/measured.txt"));
 
-/// The GPUs whose measurements trained each family's model, from `measured.json`.
+/// The GPUs whose measurements trained each family's model, from `kernels.json`.
 pub const TRAINED_ON: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/trained.rs"));
+
+/// The calls of passes by their names in a profile, each with the words that are shown, from `kernels.json`; sorted by name.
+pub const CALL_NAMES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/call_names.rs"));
 
 /// Model and GPU ids offered first when nothing is typed, from `popular.json`.
 pub const POPULAR: [&[&str]; 2] = include!(concat!(env!("OUT_DIR"), "/popular.rs"));

@@ -283,6 +283,25 @@ pub struct VariantChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::catalog;
+
+    #[test]
+    fn every_kernel_of_a_variant_is_known() {
+        fn known<K: Copy>(named: &KernelName<K>) -> bool {
+            named.is_empty() || named.id().is_some()
+        }
+        for engine in &catalog().engines.engines {
+            for choice in &engine.variants {
+                let latent = [&choice.latent_prefill, &choice.latent_decode, &choice.sparse];
+                let blocks = [&choice.block_prefill, &choice.block_decode, &choice.sparse_short];
+                let linear = [&choice.delta_prefill, &choice.delta_decode];
+                let all = latent.into_iter().chain(blocks).all(known)
+                    && [&choice.bmm, &choice.bmm_fp8].into_iter().all(known)
+                    && linear.into_iter().all(known);
+                assert!(all, "{} {choice:?}", engine.id);
+            }
+        }
+    }
 
     #[test]
     fn unknown_names_are_refused() {

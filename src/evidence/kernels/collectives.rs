@@ -6,7 +6,8 @@ use std::path::Path;
 use super::report::{ComparedCall, FamilyReport, report};
 use super::{Comparison, EvaluationError};
 use crate::config::catalog::{catalog, collectives, physics};
-use crate::evidence::measured_calls::{NCCL, visit_collectives};
+use crate::evidence::measured_calls::visit_collectives;
+use crate::kernels::collective::measured::NCCL;
 use crate::kernels::{Collective, Op, collective};
 
 /// Compares the collectives' times with the tables under `data`; `None` if those have none that is predicted. Their

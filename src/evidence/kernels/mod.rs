@@ -9,12 +9,13 @@ pub use collectives::compare_collectives;
 pub use report::FamilyReport;
 use report::{ComparedCall, report};
 
-use super::measured_calls::{FeatureRow, MeasuredCall};
+use super::measured_calls::FeatureRow;
 use super::sample::{Selection, visit_sample};
 use super::tables::TableError;
 use crate::efficiency::Answer;
 use crate::efficiency::onnx::{ModelError, Models};
 use crate::kernels::Family;
+use crate::kernels::measured::MeasuredCall;
 
 /// Rows answered together: the largest batch the models plan for.
 const BATCH: usize = 1024;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::evidence::errors::{Errors, grouped};
-use crate::evidence::measured_calls::{MeasuredCall, REFERENCE_SOURCE};
+use crate::kernels::measured::{MeasuredCall, REFERENCE_SOURCE};
 
 /// Upper ends of the size classes, in µs measured.
 const SIZES: [f64; 3] = [20.0, 100.0, 1000.0];

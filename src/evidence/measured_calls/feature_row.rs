@@ -1,9 +1,9 @@
 //! The feature row of a measured call.
 
-use super::MeasuredCall;
 use crate::config::catalog::catalog;
 use crate::config::kernels::Caller;
 use crate::kernels::Launch;
+use crate::kernels::measured::MeasuredCall;
 use crate::units::Seconds;
 
 /// A call's features as launched by the benchmark loop, and its ideal time.

@@ -4,6 +4,8 @@ mod cached;
 mod closed;
 mod executed;
 mod kernel;
+#[cfg(feature = "tools")]
+pub mod measured;
 mod vector;
 
 pub use vector::{DECODE, PREFILL};

@@ -12,6 +12,8 @@
 //! For groups across nodes see [`between`].
 
 mod between;
+#[cfg(feature = "tools")]
+pub mod measured;
 
 use crate::config::catalog::{CollectiveCatalog, Curve, Generic, collectives};
 use crate::config::{Gpu, LinkKind, MissingFigure};

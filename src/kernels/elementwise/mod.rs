@@ -1,5 +1,7 @@
 //! Memory-bound kernels: norms, activations, rotary embeddings, residual adds.
 
+#[cfg(feature = "tools")]
+pub mod measured;
 mod vector;
 
 pub use vector::FAMILY;

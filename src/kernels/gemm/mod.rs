@@ -1,6 +1,8 @@
 //! GEMMs of the linear layers.
 
 mod closed;
+#[cfg(feature = "tools")]
+pub mod measured;
 mod vector;
 
 pub use vector::FAMILY;

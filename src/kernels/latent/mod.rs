@@ -12,6 +12,8 @@ mod block_columns;
 mod block_vector;
 mod bmm;
 mod kernel;
+#[cfg(feature = "tools")]
+pub mod measured;
 mod reach;
 mod scores;
 mod span;

@@ -2,6 +2,8 @@
 //! delta rule and the scan update the state. States of recurrences, gates and step sizes are FP32: no kernel was measured
 //! with states in another format.
 
+#[cfg(feature = "tools")]
+pub mod measured;
 mod vector;
 
 pub use vector::FAMILY;

@@ -3,7 +3,11 @@
 mod aiter;
 mod deep_gemm;
 mod draws;
+#[cfg(feature = "tools")]
+mod gate;
 mod kernel;
+#[cfg(feature = "tools")]
+pub mod measured;
 pub mod routing;
 mod vector;
 

@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-use super::Visitor;
-use super::visit::visit;
 use crate::config::Dtype;
 use crate::config::kernels::ElementwiseKernel;
-use crate::evidence::tables::{Table, TableError};
-use crate::kernels::Op;
 use crate::kernels::elementwise::{Elementwise, ElementwiseKind};
+use crate::kernels::measured::{Table, TableReader, UnreadRow, Visitor, visit};
+use crate::kernels::{Family, Op};
+
+pub const READERS: &[TableReader] = &[(Family::Elementwise, "elementwise", visit_rows)];
 
 /// The source that timed the kernels of an earlier engine. What it lists as `add_rmsnorm` is the second
 /// norm of a layer, without the add: it takes as long as `rmsnorm` (within 1 %), adds have separate rows, and with
@@ -29,7 +29,7 @@ struct ElementwiseRow<'t> {
 }
 
 /// Visits the rows of the table.
-pub(super) fn visit_rows(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_rows(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit(table.rows(), visitor, |mut run, ElementwiseRow { op, tokens: rows, width }| {
         let earlier = run.source == EARLIER_SOURCE;
         if earlier && PHI_2.contains(&(op, width)) {

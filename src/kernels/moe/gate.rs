@@ -5,7 +5,7 @@
 //! experts get no token, the first few get very many. That is how it was measured; trained scores do not tie, and none
 //! of this applies in service.
 
-use crate::kernels::{ExpertLoad, Pool, Routing};
+use super::{ExpertLoad, Pool, Routing};
 
 const GROUPS: usize = 8;
 const KEPT_GROUPS: usize = 4;

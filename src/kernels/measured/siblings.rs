@@ -14,7 +14,7 @@ use crate::config::{Arch, Dtype, Gpu, catalog};
 pub const SUSPECT: &str = "suspect: sibling GPUs contradict it beyond what their records explain";
 
 /// A hash of everything that distinguishes calls except the GPU: equal for equal calls.
-pub(super) fn point(call: impl Hash) -> u64 {
+pub(in crate::kernels) fn point(call: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.hash(&mut hasher);
     hasher.finish()
@@ -22,7 +22,7 @@ pub(super) fn point(call: impl Hash) -> u64 {
 
 /// Which time counts if no more than half of the siblings support any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tie {
+pub(in crate::kernels) enum Tie {
     /// The faster: a slow host only adds time.
     Faster,
     /// All: GEMMs are replayed without the host, and siblings may differ in their kernels.
@@ -31,7 +31,7 @@ pub(super) enum Tie {
 
 /// The shortest time of each call on each GPU.
 #[derive(Debug)]
-pub(super) struct Siblings {
+pub(in crate::kernels) struct Siblings {
     calls: HashMap<(u64, Arch), Vec<(&'static Gpu, f64)>>,
     tie: Tie,
 }

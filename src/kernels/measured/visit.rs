@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::siblings::{Siblings, Tie};
-use super::{MeasuredCall, REFERENCE_SOURCE, Skipped, Visitor};
+use super::{MeasuredCall, REFERENCE_SOURCE, Skipped, Table, UnreadRow, Visitor};
 use crate::config::Dtype;
-use crate::evidence::tables::{Table, TableError};
 use crate::kernels::Op;
 
 /// What tables state about a row besides the call itself. The reference source's tables name engines, the others name
 /// their source.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct RowSource<'t> {
+pub(in crate::kernels) struct RowSource<'t> {
     #[serde(default = "reference")]
     pub source: &'t str,
     pub gpu: &'t str,
@@ -33,14 +32,14 @@ fn reference() -> &'static str {
 
 /// A call, the format its table gives, and the run with its engine and kernel as the models know them; or why the row
 /// is left out.
-pub(super) type ReadCall<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
+pub(in crate::kernels) type ReadCall<'t> = Result<(Dtype, Op, RowSource<'t>), Skipped>;
 
 /// Visits rows as `call` reads them.
-pub(super) fn visit<'t, R: Deserialize<'t>>(
-    rows: impl Iterator<Item = Result<(RowSource<'t>, R), TableError>>,
+pub(in crate::kernels) fn visit<'t, R: Deserialize<'t>>(
+    rows: impl Iterator<Item = Result<(RowSource<'t>, R), UnreadRow>>,
     visitor: &mut Visitor<'_>,
     mut call: impl FnMut(RowSource<'t>, R) -> ReadCall<'t>,
-) -> Result<(), TableError> {
+) -> Result<(), UnreadRow> {
     for row in rows {
         let (run, own) = row?;
         visitor(call(run, own).map(measured));
@@ -50,13 +49,13 @@ pub(super) fn visit<'t, R: Deserialize<'t>>(
 
 /// Visits rows, marking those that sibling GPUs contradict as suspect; `point` gives the part of a call that siblings
 /// share.
-pub(super) fn visit_siblings<'t, R: Deserialize<'t>>(
+pub(in crate::kernels) fn visit_siblings<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
     tie: Tie,
     point: impl Fn(&RowSource<'t>, &R) -> u64,
     mut call: impl FnMut(RowSource<'t>, R) -> ReadCall<'t>,
-) -> Result<(), TableError> {
+) -> Result<(), UnreadRow> {
     let mut siblings = Siblings::new(tie);
     for row in table.rows() {
         let (run, own) = row?;

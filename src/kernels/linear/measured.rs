@@ -2,12 +2,16 @@
 
 use serde::Deserialize;
 
-use super::siblings::{Tie, point};
-use super::visit::{RowSource, visit_siblings};
-use super::{Skipped, Visitor};
 use crate::config::Dtype;
-use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{CausalConv, DeltaRule, Op, Phase, Sequences};
+use crate::kernels::measured::{
+    RowSource, Skipped, Table, TableReader, Tie, UnreadRow, Visitor, point, visit_siblings,
+};
+use crate::kernels::{CausalConv, DeltaRule, Family, Op, Phase, Sequences};
+
+pub const READERS: &[TableReader] = &[
+    (Family::LinearAttention, "gated_delta_net", visit_delta),
+    (Family::LinearAttention, "mamba2", visit_mamba),
+];
 
 /// The SGLang version whose convolutions were still CUDA kernels, as wide as the keys, like TensorRT-LLM's.
 const CUDA_CONVOLUTION: &str = "0.5.10";
@@ -29,7 +33,7 @@ struct DeltaRow<'t> {
 ///
 /// TensorRT-LLM's convolutions were measured over the keys alone: their times do not change with the value
 /// heads, lie below what the whole width moves, and equal those of Mamba-2 at the width of the keys.
-pub(super) fn visit_delta(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_delta(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit_calls(table, visitor, |run, row: &DeltaRow| {
         let (phase, sequences) = start(run, row.engine_version, row.phase, row.batch, row.seq_len)?;
         let (key_heads, key_dim) = (row.num_k_heads, row.head_k_dim);
@@ -59,7 +63,7 @@ struct MambaRow<'t> {
 }
 
 /// Visits Mamba-2: convolutions of values, and of the keys and queries of all groups, together.
-pub(super) fn visit_mamba(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_mamba(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit_calls(table, visitor, |run, row: &MambaRow| {
         let (phase, sequences) = start(run, row.engine_version, row.phase, row.batch, row.seq_len)?;
         if !run.kernel.starts_with("causal_conv1d") {
@@ -93,7 +97,7 @@ fn visit_calls<'t, R: Deserialize<'t>>(
     table: &'t Table,
     visitor: &mut Visitor<'_>,
     read: impl Fn(&mut RowSource<'t>, &R) -> Result<Op, Skipped>,
-) -> Result<(), TableError> {
+) -> Result<(), UnreadRow> {
     let shared = |run: &RowSource<'t>, row: &R| {
         let mut run = run.clone();
         let op = read(&mut run, row).map(|op| (op.point().shape, op.point().size));

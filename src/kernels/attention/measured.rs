@@ -2,11 +2,21 @@
 
 use serde::Deserialize;
 
-use super::visit::visit;
-use super::{Skipped, Visitor};
 use crate::config::Dtype;
-use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{Attention, Op, Phase, Sequences};
+use crate::kernels::Phase::{Decode, Prefill};
+use crate::kernels::measured::{Skipped, Table, TableReader, UnreadRow, Visitor, visit};
+use crate::kernels::{Attention, Family, Op, Phase, Sequences};
+
+pub const READERS: &[TableReader] = &[
+    (Family::AttentionPrefill, "attention_prefill", |table, visitor| visit_phase(table, Prefill, visitor)),
+    (Family::AttentionPrefill, "attention_second_source", |table, visitor| {
+        visit_second(table, Prefill, visitor)
+    }),
+    (Family::AttentionDecode, "attention_decode", |table, visitor| visit_phase(table, Decode, visitor)),
+    (Family::AttentionDecode, "attention_second_source", |table, visitor| {
+        visit_second(table, Decode, visitor)
+    }),
+];
 
 #[derive(Deserialize)]
 struct AttentionRow<'t> {
@@ -25,7 +35,7 @@ struct AttentionRow<'t> {
 }
 
 /// Visits the rows of one phase in the reference source's table.
-pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit(table.rows(), visitor, |run, row: AttentionRow| {
         let AttentionRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads, kv_heads, head_dim, window } =
             row;
@@ -39,7 +49,7 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
 }
 
 /// Tokens before the new ones: as given, or all tokens minus the new ones.
-pub(super) fn past(new: u64, all: Option<u64>, before: Option<u64>) -> Result<u64, Skipped> {
+pub(in crate::kernels) fn past(new: u64, all: Option<u64>, before: Option<u64>) -> Result<u64, Skipped> {
     before
         .or(all.map(|all| all.saturating_sub(new)))
         .ok_or_else(|| "a call without a length of its history".into())
@@ -62,7 +72,7 @@ struct SecondRow<'t> {
 
 /// Visits the rows of one phase in the secondary sources' table. Launches that contain prompts as well as decoding
 /// sequences count as prefill.
-pub(super) fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_second(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     // The other phase's rows are visited by its own family.
     let others = |row: &SecondRow| (row.prefill_tokens > 0) != (phase == Phase::Prefill);
     let rows = table.rows().filter(|row| !row.as_ref().is_ok_and(|(_, row)| others(row)));

@@ -5,16 +5,27 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::Visitor;
-use super::attention::past;
-use super::siblings::{Tie, point};
-use super::visit::{RowSource, visit, visit_siblings};
+use crate::config::catalog::numbers::tables::constants;
 use crate::config::model::{Attention, Mla};
 use crate::config::{Dtype, Model, catalog};
-use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{
-    BatchedGemm, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
+use crate::kernels::Phase::{Decode, Prefill};
+use crate::kernels::attention::measured::past;
+use crate::kernels::measured::{
+    RowSource, Table, TableReader, Tie, UnreadRow, Visitor, point, visit, visit_siblings,
 };
+use crate::kernels::{
+    BatchedGemm, Family, LatentAttention, LatentHeads, LatentModule, Op, Phase, Sequences, SparseModule,
+};
+
+pub const READERS: &[TableReader] = &[
+    (Family::Mla, "mla_prefill", |table, visitor| visit_phase(table, Prefill, visitor)),
+    (Family::Mla, "mla_decode", |table, visitor| visit_phase(table, Decode, visitor)),
+    (Family::MlaBmm, "mla_bmm", visit_bmm),
+    (Family::MlaModule, "mla_module_prefill", |table, visitor| visit_blocks(table, Prefill, visitor)),
+    (Family::MlaModule, "mla_module_decode", |table, visitor| visit_blocks(table, Decode, visitor)),
+    (Family::DsaModule, "dsa_module_prefill", |table, visitor| visit_blocks(table, Prefill, visitor)),
+    (Family::DsaModule, "dsa_module_decode", |table, visitor| visit_blocks(table, Decode, visitor)),
+];
 
 /// The latent attention of the catalog's models and their hidden size, by published name.
 static MODELS: LazyLock<HashMap<&str, (&Mla, u64)>> = LazyLock::new(|| {
@@ -45,7 +56,7 @@ struct LatentRow<'t> {
 
 /// Visits the rows of one phase of the attention kernel, except for engines that were timed launch by launch:
 /// their times include the host's.
-pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     let mut shortest: HashMap<&str, HashMap<&str, f64>> = HashMap::new();
     for row in table.rows::<RowSource, LatentRow>() {
         let (run, _) = row?;
@@ -55,7 +66,7 @@ pub(super) fn visit_phase(table: &Table, phase: Phase, visitor: &mut Visitor<'_>
     let eager = |run: &RowSource| {
         let engines = &shortest[run.gpu];
         let least = engines.values().copied().fold(f64::INFINITY, f64::min);
-        engines[run.engine] > super::constants().eager * least
+        engines[run.engine] > constants().eager * least
     };
     visit(table.rows(), visitor, |run, row| {
         let LatentRow { dtype, kv_dtype, batch, q_len, kv_len, step, heads } = row;
@@ -81,7 +92,7 @@ struct BmmRow<'t> {
 }
 
 /// Visits the batched GEMMs: `pre` into the latents, `post` out of them.
-pub(super) fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_bmm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit(table.rows(), visitor, |run, BmmRow { stage, dtype, tokens, heads }| {
         let weights = Dtype::from_id(dtype).ok_or_else(|| format!("weights in {dtype}"))?;
         let LatentHeads { latent, nope, value, .. } = LatentHeads::of(MODELS[DEEPSEEK].0, heads);
@@ -120,7 +131,7 @@ impl BlockRow<'_> {
 }
 
 /// Visits the rows of one phase of dense or sparse blocks.
-pub(super) fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_blocks(table: &Table, phase: Phase, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     // Models of the same shape count as one point.
     let shared = |run: &RowSource, row: &BlockRow| {
         let formats = [row.dtype, row.kv_dtype, row.gemm_dtype];

@@ -2,12 +2,17 @@
 
 use serde::Deserialize;
 
-use super::Visitor;
-use super::siblings::{Tie, point};
-use super::visit::{RowSource, visit_siblings};
 use crate::config::Dtype;
-use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{Gemm, Op};
+use crate::kernels::measured::{
+    RowSource, Table, TableReader, Tie, UnreadRow, Visitor, point, visit_siblings,
+};
+use crate::kernels::{Family, Gemm, Op};
+
+pub const READERS: &[TableReader] = &[
+    (Family::Gemm, "gemm", visit_gemm),
+    (Family::Gemm, "gemm_second_source", visit_gemm),
+    (Family::Gemm, "gemm_fp8_pipeweave", visit_gemm),
+];
 
 /// Block-scaled GEMMs of secondary sources come from DeepGEMM, which SGLang launches.
 const DEEP_GEMM: [&str; 2] = ["deep_gemm", "DeepGEMM"];
@@ -21,7 +26,7 @@ struct GemmRow<'t> {
 }
 
 /// Visits the rows of one table of GEMMs.
-pub(super) fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_gemm(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     let shared = |run: &RowSource<'_>, row: &GemmRow<'_>| {
         point((run.source, run.engine, &run.kernel, row.dtype, row.m, row.n, row.k))
     };

@@ -4,14 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
-use super::Visitor;
 use super::gate::through_gate;
-use super::siblings::{Tie, point};
-use super::visit::{RowSource, visit, visit_siblings};
 use crate::config::model::{self, Ffn, Model};
 use crate::config::{Dtype, catalog};
-use crate::evidence::tables::{Table, TableError};
-use crate::kernels::{ExpertLoad, Moe, MoePart, Op, Pool, Routing};
+use crate::kernels::measured::{
+    RowSource, Table, TableReader, Tie, UnreadRow, Visitor, point, visit, visit_siblings,
+};
+use crate::kernels::{ExpertLoad, Family, Moe, MoePart, Op, Pool, Routing};
+
+pub const READERS: &[TableReader] =
+    &[(Family::Moe, "moe", visit_layers), (Family::Moe, "moe_triton_w13", visit_first)];
 
 /// The name by which the features know the Triton kernel of SGLang, which PipeWeave timed.
 const PIPEWEAVE_KERNEL: &str = "sglang_fused_moe_triton";
@@ -31,7 +33,7 @@ struct MoeRow<'t> {
 
 /// Visits the rows of the reference source's table. Sibling GPUs reveal where a kernel's tuner fell back on one GPU: a
 /// whole layer then takes several times as long as on the others.
-pub(super) fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_layers(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     let shared = |run: &RowSource, row: &MoeRow| {
         let MoeRow { dtype, distribution, tokens, hidden, inter, topk, experts, tp, ep } = *row;
         let sizes = [tokens, hidden, inter, topk, experts, tp, ep];
@@ -117,7 +119,7 @@ struct FirstRow<'t> {
 }
 
 /// Visits the rows of PipeWeave's table: the first grouped GEMM alone, in bf16, on one GPU.
-pub(super) fn visit_first(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), TableError> {
+fn visit_first(table: &Table, visitor: &mut Visitor<'_>) -> Result<(), UnreadRow> {
     visit(table.rows(), visitor, |mut run, row: FirstRow| {
         let FirstRow { gemm, tokens, experts, topk, hidden, inter } = row;
         if gemm != "w13" {
