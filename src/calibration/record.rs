@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::gram::Recent;
 use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
-use crate::config::Arch;
 use crate::config::objects::carried;
+use crate::config::{Arch, Metric};
 
 static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
     let text = include_str!(concat!(env!("OUT_DIR"), "/calibration.json"));
@@ -85,6 +85,17 @@ pub struct Variances {
 }
 
 impl Observed {
+    pub const ALL: [Self; METRICS] = [Self::Ttft, Self::Tpot, Self::Throughput];
+
+    /// What benchmarks report it as.
+    pub fn metric(self) -> Metric {
+        match self {
+            Self::Ttft => Metric::Ttft,
+            Self::Tpot => Metric::Tpot,
+            Self::Throughput => Metric::Output,
+        }
+    }
+
     /// Log-derivative of the metric with respect to [`Factors::wait`](super::Factors::wait).
     pub fn waits(self) -> f64 {
         match self {

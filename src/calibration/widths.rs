@@ -70,7 +70,7 @@ impl Calibration {
             let times = among(on_arch, among(model, 1.0));
             Width { times, typical: self.typical.of(metric) }
         };
-        Widths([Observed::Ttft, Observed::Tpot, Observed::Throughput].map(width))
+        Widths(Observed::ALL.map(width))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A phrase of a request: a limit, a number with its unit, hardware.
 
 use super::hardware::{self, owned};
-use super::limits::{limit, limited, set_limit};
+use super::limits::{SLOS, limit, limited, set_limit};
 use super::tokens::TOKENS;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
@@ -23,9 +23,6 @@ const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 /// The word that makes a rate one per client, and words that precede such a rate.
 pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
-/// Limits, and the share of requests that must meet them.
-const SLOS: [Field; 5] =
-    [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
 /// Words after the share of prompts in the prefix cache.
 const CACHED: [&str; 5] = ["cache", "cached", "hit", "hits", "prefix"];
 /// Digits of a rate by the minute.
@@ -118,8 +115,8 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         // `200 ms TTFT`.
         AmountUnit::Time(each) => {
             words.skip();
-            let field = words.next_as(limited)?;
-            return set_limit(field, number * each, parsed);
+            let metric = words.next_as(limited)?;
+            return set_limit(metric, number * each, parsed);
         }
         AmountUnit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
         AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),

@@ -4,7 +4,7 @@ use super::kept;
 use super::limits::WITHIN;
 use super::workload::Kind;
 use crate::config::link::{Link, SearchSpace, exclude};
-use crate::config::{Field, Issue, Load, Slos, excerpt};
+use crate::config::{Field, Issue, LatencyMetric, Load, Slos, excerpt};
 
 /// Fields that one text may set only once.
 const ONCE: [Field; 15] = [
@@ -139,11 +139,10 @@ impl Parsed {
         let slos = &mut self.link.scenario.workload.slos;
         slos.percentile = self.slos.percentile.or(slos.percentile);
         slos.share = self.slos.share.or(slos.share);
-        (slos.ttft_ms, slos.tpot_ms, slos.e2e_ms) = (
-            self.slos.ttft_ms.or(slos.ttft_ms),
-            self.slos.tpot_ms.or(slos.tpot_ms),
-            self.slos.e2e_ms.or(slos.e2e_ms),
-        );
+        for metric in LatencyMetric::ALL {
+            let limit = slos.limit_ms(metric);
+            *limit = self.slos.limit_ms(metric).or(*limit);
+        }
         gone.extend(self.has(&[Field::Gpu, Field::Owned]).then_some(Field::Owned));
         if self.has(&[Field::Load, Field::Most]) {
             gone.extend([Field::Most, Field::Day]);

@@ -1,6 +1,6 @@
 //! Whether an answer meets the limits, and by how much.
 
-use crate::config::{Field, Issue, Setup, Slos};
+use crate::config::{Issue, LatencyMetric, Setup};
 use crate::serving::{Report, UNFIT};
 
 use crate::serving::report::Headline;
@@ -13,7 +13,7 @@ const EASILY: f64 = 0.5;
 
 /// A limit and the time compared with it, in seconds.
 struct ComparedLimit {
-    name: &'static str,
+    metric: LatencyMetric,
     limit: f64,
     /// The time reached by the required share of requests; the mean for a static batch.
     time: f64,
@@ -43,7 +43,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let (limits, at) = match run {
         Some(run) => {
             let limits = run.limits.iter().map(|kept| ComparedLimit {
-                name: Slos::metric(kept.field),
+                metric: kept.metric,
                 limit: kept.limit,
                 time: kept.at,
             });
@@ -56,7 +56,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let keeps = run.map_or(missed.is_empty(), |run| run.meets_limits() != Some(false));
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
     let said = |of: &[&ComparedLimit], words: fn(&ComparedLimit) -> String, with: Option<f64>| {
-        let limits = of.iter().map(|limit| format!("{}{at} {}", limit.name, words(limit)));
+        let limits = of.iter().map(|limit| format!("{}{at} {}", limit.metric.name(), words(limit)));
         let chance = with.map(|with| format!("{} to be met", confidence(with)));
         limits.chain(chance).collect::<Vec<_>>().join("; ")
     };
@@ -79,7 +79,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
             format!("{share} % of requests meet all limits; {required} % must"),
         )
     } else {
-        let names: Vec<&str> = missed.iter().map(|limit| limit.name).collect();
+        let names: Vec<&str> = missed.iter().map(|limit| limit.metric.name()).collect();
         let words =
             format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
         let start = run.filter(|run| is_of_start(setup, run, &missed)).map_or("", |_| START);
@@ -94,7 +94,7 @@ const START: &str = "; all clients start at once";
 fn is_of_start(setup: &Setup, run: &Run, missed: &[&ComparedLimit]) -> bool {
     let load = setup.workload.load;
     let together = setup.workload.starts_together(load) && load.amount() >= 2.0;
-    let waits = missed.iter().all(|limit| limit.name == Slos::metric(Field::SloTtft));
+    let waits = missed.iter().all(|limit| limit.metric == LatencyMetric::Ttft);
     together && waits && missed.iter().all(|limit| run.metrics.ttft.p50 < EASILY * limit.limit)
 }
 
@@ -104,9 +104,7 @@ fn verdict(id: &str, words: &str, reason: String) -> Verdict {
 
 /// A static batch has a single time for each.
 fn means(setup: &Setup, headline: &Headline) -> Vec<ComparedLimit> {
-    let compared = |(field, limit)| {
-        Some(ComparedLimit { name: Slos::metric(field), limit, time: headline.limited(field)?.0 })
-    };
+    let compared = |(metric, limit)| Some(ComparedLimit { metric, limit, time: headline.latency(metric)?.0 });
     setup.workload.slos.limits().filter_map(compared).collect()
 }
 
