@@ -6,7 +6,7 @@ use super::tokens::TOKENS;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
-use crate::find::capacity::SIZES;
+use crate::find::capacity::FIRST;
 use crate::find::layouts::ALL;
 use crate::units::significant;
 
@@ -138,8 +138,8 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         }
         AmountUnit::Other => {
             words.skip();
-            let kind = words.next_as(queue)?;
-            return queued(number, kind, parsed);
+            let of = words.next_as(queue)?;
+            return queued(number, of, parsed);
         }
         _ => {}
     }
@@ -149,14 +149,14 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.
 fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let word = words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned()))?;
-    let size = parsed.link.scenario.workload.load.size();
+    let own = parsed.link.scenario.workload.load;
     // Clients that nobody named do not limit a load.
-    let is_chosen = size != Field::Concurrency || parsed.has(&[Field::Load]);
+    let is_chosen = !matches!(own, Load::Concurrency(_)) || parsed.has(&[Field::Load]);
     let kind = match word.as_str() {
-        "users" | "clients" | "concurrency" => Field::Concurrency,
-        "sessions" => Field::Sessions,
-        _ if is_chosen && SIZES.contains(&size) => size,
-        _ => Field::Rate,
+        "users" | "clients" | "concurrency" => Load::Concurrency(1),
+        "sessions" => Load::Sessions(1),
+        _ if is_chosen && FIRST.map(Load::size).contains(&own.size()) => own,
+        _ => Load::Rate(1.0),
     };
     let from = words.at;
     while words.next_if(&["of", "is", BREAK]) {}
@@ -169,10 +169,10 @@ fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
                 return amount(&number, words, parsed);
             }
             // `max users 300`.
-            next if kind != Field::Rate
+            next if !matches!(kind, Load::Rate(_))
                 && next.is_none_or(|next| next == BREAK || FILLERS.contains(&next)) =>
             {
-                parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+                parsed.link.scenario.workload.load = kind.with_amount(f64::from(whole_count(number)?));
                 return Some(Field::Load);
             }
             _ => {}
@@ -180,8 +180,8 @@ fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     }
     words.at = from;
     let load = &mut parsed.link.scenario.workload.load;
-    if load.size() != kind {
-        *load = Load::of(kind, Workload::default().load.amount());
+    if load.size() != kind.size() {
+        *load = kind.with_amount(Workload::default().load.amount());
     }
     parsed.find.set(Field::Most, "yes");
     Some(Field::Most)
@@ -224,17 +224,17 @@ fn length(words: &mut Words) -> Option<()> {
     (!is_rate).then_some(())
 }
 
-/// The load for prompts that all arrive at once.
-fn queue(word: &str) -> Option<Field> {
+/// The load of prompts that all arrive at once.
+fn queue(word: &str) -> Option<fn(u32) -> Load> {
     match word {
-        "offline" => Some(Field::Offline),
-        "burst" => Some(Field::Burst),
+        "offline" => Some(Load::Offline),
+        "burst" => Some(Load::Burst),
         _ => None,
     }
 }
 
-fn queued(number: f64, kind: Field, parsed: &mut Parsed) -> Option<Field> {
-    parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+fn queued(number: f64, of: fn(u32) -> Load, parsed: &mut Parsed) -> Option<Field> {
+    parsed.link.scenario.workload.load = of(whole_count(number)?);
     Some(Field::Load)
 }
 
