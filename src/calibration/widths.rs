@@ -1,7 +1,7 @@
 //! How wide bands are: the fitted variances, corrected by what configurations showed when they were left out.
 
 use super::record::LeftOut;
-use super::{Calibration, ConfigPoint, Label, Labels, METRICS, Observed};
+use super::{Calibration, ConfigPoint, Label, Labels, Observed};
 
 /// A correction of a metric's variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Width {
 
 /// Corrections per metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Widths([Width; METRICS]);
+pub struct Widths([Width; Observed::ALL.len()]);
 
 impl Width {
     /// The variances as they were fitted.

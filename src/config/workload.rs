@@ -58,6 +58,11 @@ impl Load {
         }
     }
 
+    /// This many clients, or users if it is of sessions.
+    pub fn closed(self, count: u32) -> Self {
+        if self.is_sessions() { Self::Sessions(count) } else { Self::Concurrency(count) }
+    }
+
     /// The input that holds the load's size.
     pub fn size(self) -> Field {
         match self {

@@ -6,7 +6,7 @@ use super::Request;
 use super::plan::{BrokenLimit, Found, meets_limits};
 use super::pool_search::{MOST_OF_JOB, PoolSearch, SearchDirection};
 use super::pools::PoolLayout;
-use super::probe::{Slice, one, refused};
+use super::probe::{Slice, refused};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
 use crate::config::catalog::catalog;
@@ -212,7 +212,7 @@ impl PoolPair {
 
     fn run(&mut self, workers: Workers, alone: bool) -> Result<Run, Issue> {
         self.runs += 1;
-        let load = if alone { one(self.setup.workload.load) } else { self.setup.workload.load };
+        let load = if alone { self.setup.workload.load.closed(1) } else { self.setup.workload.load };
         let missing = || Issue::error(Field::PrefillWorkers, "their step times are unknown");
         let runner = self.runner.as_mut().ok_or_else(missing)?;
         runner.resize(workers)?;

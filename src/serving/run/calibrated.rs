@@ -280,9 +280,8 @@ fn bands(
         Some(around(&UncertainFigure { response, ..figure }, of))
     };
     let time = |metric: LatencyMetric| {
-        let shares = shares(metric);
-        let of =
-            |figure: fn(Stats) -> f64| move |run: &Run| run.metrics.latency(metric).map_or(f64::NAN, figure);
+        let (shares, stats) = (shares(metric), move |run: &Run| run.metrics.latency(metric));
+        let of = |figure: fn(Stats) -> f64| move |run: &Run| stats(run).map_or(f64::NAN, figure);
         let mean = figure(shares, &of(|stats| stats.mean));
         let spread = mean.map(|mean| Spread {
             mean: around(&mean, &of(|stats| stats.mean)),
@@ -290,8 +289,7 @@ fn bands(
             p90: band(shares, &of(|stats| stats.p90)),
             p99: band(shares, &of(|stats| stats.p99)),
         });
-        let spread = spread.map(Spread::in_order);
-        (spread, mean)
+        (spread.map(Spread::in_order), mean)
     };
     let rate: &[(Observed, f64)] = match load {
         // Clients wait for answers: their rate is as certain as E2E.
