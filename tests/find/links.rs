@@ -1,6 +1,6 @@
 //! Searches that a link asks for.
 
-use rooflight::config::link::Link;
+use rooflight::config::link::{BY_GPU, Link};
 use rooflight::config::{Field, Issue, Load};
 use rooflight::find::Question;
 
@@ -105,6 +105,7 @@ fn issues_of_a_links_search_are_on_the_boxes_of_the_page_and_name_them() {
         let issue = found(find);
         let said = issue.sentence();
         assert_eq!(issue.field, field, "{find}: {said}");
+        assert_eq!(issue.of.as_deref(), BY_GPU.contains(&field).then_some("l40s"), "{find}: {said}");
         assert!(said.contains(label), "{find}: {said}");
         assert!(
             !said.contains('_') && !said.contains(&format!("`{}`", field.id())) && !said.contains('"'),
