@@ -26,7 +26,8 @@ fn answer(document: &Document) -> Answer {
 
 #[wasm_bindgen_test]
 fn every_answer_round_trips() {
-    let issues = vec![Issue::error(Field::Gpu, "no bandwidth").with_given("x")];
+    let of_gpu = Issue { of: Some("l4".into()), ..Issue::error(Field::Owned, "no number") };
+    let issues = vec![Issue::error(Field::Gpu, "no bandwidth").with_given("x"), of_gpu];
     let table = Block::table("Latencies", &["", "Mean"], vec![Row::texts(["TTFT", "12 ms"])]);
     let blocks = vec![table, Block::fold("why", "Why", vec![Block::code("Run", "", "vllm serve \\\n  --x")])];
     let document = Document { blocks, ..Document::default() };

@@ -26,7 +26,7 @@ pub use covariance::{Covariance, ErrorSource, Label, Labels, Level, Place, Place
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
 pub use rank::{RankInput, Versus};
-pub use record::{Calibration, KnownRun, METRICS, Observation, Observed, Variances, shipped};
+pub use record::{Calibration, KnownRun, Observation, Observed, Variances, shipped};
 pub use support::Support;
 pub use widths::{Width, Widths};
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::gram::Recent;
 use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
-use crate::config::Arch;
 use crate::config::objects::carried;
+use crate::config::{Arch, Metric};
 
 static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
     let text = include_str!(concat!(env!("OUT_DIR"), "/calibration.json"));
@@ -60,11 +60,8 @@ pub struct LeftOut {
     pub place: Place,
     /// The factor on variances, per metric, that puts about 80 % of its figures within their bands; `None` if not
     /// measured.
-    pub by: [Option<f64>; METRICS],
+    pub by: [Option<f64>; Observed::ALL.len()],
 }
-
-/// How many metrics runs are compared in.
-pub const METRICS: usize = 3;
 
 /// A metric that runs are compared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +82,17 @@ pub struct Variances {
 }
 
 impl Observed {
+    pub const ALL: [Self; 3] = [Self::Ttft, Self::Tpot, Self::Throughput];
+
+    /// What benchmarks report it as.
+    pub fn metric(self) -> Metric {
+        match self {
+            Self::Ttft => Metric::Ttft,
+            Self::Tpot => Metric::Tpot,
+            Self::Throughput => Metric::Output,
+        }
+    }
+
     /// Log-derivative of the metric with respect to [`Factors::wait`](super::Factors::wait).
     pub fn waits(self) -> f64 {
         match self {
@@ -198,7 +206,7 @@ struct StoredLayout {
     ep: f64,
     dp: f64,
     pp: f64,
-    misses: [Option<f64>; METRICS],
+    misses: [Option<f64>; Observed::ALL.len()],
     /// Requests in flight, prompt and output of each run.
     at: Vec<[f64; 3]>,
     /// Figures of each run, like those of the other two metrics; empty if no run measured it.
@@ -253,16 +261,12 @@ impl Build {
 
 impl StoredLayout {
     fn runs(&self, layout: &ConfigPoint) -> Vec<KnownRun> {
-        let columns = [
-            (Observed::Ttft, &self.ttft),
-            (Observed::Tpot, &self.tpot),
-            (Observed::Throughput, &self.throughput),
-        ];
+        let columns = [&self.ttft, &self.tpot, &self.throughput];
         let one = |(run, &[in_flight, prompt, output]): (usize, &[f64; 3])| {
-            let observed = columns.iter().filter_map(|(metric, figures)| {
+            let observed = Observed::ALL.into_iter().zip(columns).filter_map(|(metric, figures)| {
                 let [log_ratio, prefill, decode, weight] = (*figures.get(run)?)?;
                 let response = [prefill, decode, metric.waits()];
-                Some(Observation { metric: *metric, log_ratio, response, weight })
+                Some(Observation { metric, log_ratio, response, weight })
             });
             KnownRun::new(ConfigPoint { in_flight, prompt, output, ..layout.clone() }, observed.collect())
         };

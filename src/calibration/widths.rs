@@ -1,7 +1,7 @@
 //! How wide bands are: the fitted variances, corrected by what configurations showed when they were left out.
 
 use super::record::LeftOut;
-use super::{Calibration, ConfigPoint, Label, Labels, METRICS, Observed};
+use super::{Calibration, ConfigPoint, Label, Labels, Observed};
 
 /// A correction of a metric's variances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Width {
 
 /// Corrections per metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Widths([Width; METRICS]);
+pub struct Widths([Width; Observed::ALL.len()]);
 
 impl Width {
     /// The variances as they were fitted.
@@ -70,7 +70,7 @@ impl Calibration {
             let times = among(on_arch, among(model, 1.0));
             Width { times, typical: self.typical.of(metric) }
         };
-        Widths([Observed::Ttft, Observed::Tpot, Observed::Throughput].map(width))
+        Widths(Observed::ALL.map(width))
     }
 }
 

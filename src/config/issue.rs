@@ -30,20 +30,24 @@ pub struct Issue {
     /// The text that could not be read: the page keeps it in the field.
     #[serde(default)]
     pub given: Option<String>,
+    /// The id of the GPU that it is about, of a field with a value for each GPU.
+    #[serde(default)]
+    pub of: Option<String>,
 }
 
 impl Serialize for Issue {
-    /// For readers that know fields by name, unknown input names are left out; elsewhere every field is known.
+    /// Readers by name do without fields that hold nothing; readers by position need all of them.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { field, severity, text, given } = self;
-        let left_out = serializer.is_human_readable() && given.is_none();
-        let mut issue = serializer.serialize_struct("Issue", if left_out { 3 } else { 4 })?;
+        let Self { field, severity, text, given, of } = self;
+        let is_named = serializer.is_human_readable();
+        let others = [("given", given), ("of", of)];
+        let others = others.into_iter().filter(|(_, value)| !is_named || value.is_some());
+        let mut issue = serializer.serialize_struct("Issue", 3 + others.clone().count())?;
         issue.serialize_field("field", field)?;
         issue.serialize_field("severity", severity)?;
         issue.serialize_field("text", text)?;
-        match left_out {
-            true => issue.skip_field("given")?,
-            false => issue.serialize_field("given", given)?,
+        for (name, value) in others {
+            issue.serialize_field(name, value)?;
         }
         issue.end()
     }
@@ -51,15 +55,15 @@ impl Serialize for Issue {
 
 impl Issue {
     pub fn error(field: Field, text: impl Into<String>) -> Self {
-        Self { field, severity: Severity::Error, text: text.into(), given: None }
+        Self { field, severity: Severity::Error, text: text.into(), ..Self::default() }
     }
 
     pub fn warning(field: Field, text: impl Into<String>) -> Self {
-        Self { field, severity: Severity::Warning, text: text.into(), given: None }
+        Self { field, severity: Severity::Warning, text: text.into(), ..Self::default() }
     }
 
     pub fn note(field: Field, text: impl Into<String>) -> Self {
-        Self { field, severity: Severity::Note, text: text.into(), given: None }
+        Self { field, severity: Severity::Note, text: text.into(), ..Self::default() }
     }
 
     /// Attaches the original text.

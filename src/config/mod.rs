@@ -12,6 +12,7 @@ pub mod inputs;
 mod issue;
 pub(crate) mod json;
 pub mod kernels;
+mod latency;
 pub mod link;
 pub mod measured;
 pub mod model;
@@ -38,6 +39,7 @@ pub use gpu::{Arch, ESTIMATE, Figure, Gpu, Interconnect, LinkKind, MissingFigure
 pub use inputs::Field;
 pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};
+pub use latency::LatencyMetric;
 pub use measured::{Measured, Metric, comparable};
 pub use model::Model;
 pub use parallelism::{DEGREES, Parallelism, TP_IN_NODE};

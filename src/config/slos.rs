@@ -1,6 +1,6 @@
 //! The latency limits that requests have to meet.
 
-use super::Field;
+use super::LatencyMetric;
 
 /// Latency limits, and how many requests must meet them; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,20 +21,15 @@ impl Slos {
     /// Required share of requests that meet all limits if neither a share nor a percentile is given.
     pub const SHARE: f64 = 0.99;
 
-    /// The limits that are set, by input, in seconds.
-    pub fn limits(&self) -> impl Iterator<Item = (Field, f64)> {
-        let all =
-            [(Field::SloTtft, self.ttft_ms), (Field::SloTpot, self.tpot_ms), (Field::SloE2e, self.e2e_ms)];
-        all.into_iter().filter_map(|(field, limit)| Some((field, limit? * 1e-3)))
+    /// The limits that are set, in seconds.
+    pub fn limits(&self) -> impl Iterator<Item = (LatencyMetric, f64)> {
+        let all = [self.ttft_ms, self.tpot_ms, self.e2e_ms];
+        LatencyMetric::ALL.into_iter().zip(all).filter_map(|(metric, limit)| Some((metric, limit? * 1e-3)))
     }
 
-    /// What the limit of an input is on.
-    pub fn metric(limit: Field) -> &'static str {
-        match limit {
-            Field::SloTtft => "TTFT",
-            Field::SloTpot => "TPOT",
-            _ => "E2E",
-        }
+    /// The limit on a time, in milliseconds.
+    pub fn limit_ms(&mut self, metric: LatencyMetric) -> &mut Option<f64> {
+        metric.choose([&mut self.ttft_ms, &mut self.tpot_ms, &mut self.e2e_ms])
     }
 
     /// Required share of requests that meet all limits at once: 0 if only a percentile is given.

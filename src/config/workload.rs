@@ -25,31 +25,42 @@ pub enum Load {
 }
 
 impl Load {
-    /// The size inputs of all kinds; a scenario has one of them.
-    pub const SIZES: [Field; 8] = [
-        Field::Concurrency,
-        Field::Rate,
-        Field::ConstantRate,
-        Field::Burst,
-        Field::Offline,
-        Field::Batch,
-        Field::Sessions,
-        Field::SessionRate,
+    /// One load of each kind.
+    pub const KINDS: [Self; 8] = [
+        Self::Concurrency(1),
+        Self::Rate(1.0),
+        Self::ConstantRate(1.0),
+        Self::Burst(1),
+        Self::Offline(1),
+        Self::Batch(1),
+        Self::Sessions(1),
+        Self::SessionRate(1.0),
     ];
 
-    /// The load with this size input and amount; clients if `size` is not a size.
-    pub fn of(size: Field, amount: f64) -> Self {
+    /// The size inputs of all kinds; a scenario has one of them.
+    pub fn sizes() -> [Field; 8] {
+        Self::KINDS.map(Self::size)
+    }
+
+    /// A load of the same kind; of what is counted, the whole part of `amount`.
+    #[must_use]
+    pub fn with_amount(self, amount: f64) -> Self {
         let count = amount as u32;
-        match size {
-            Field::Rate => Self::Rate(amount),
-            Field::ConstantRate => Self::ConstantRate(amount),
-            Field::Burst => Self::Burst(count),
-            Field::Offline => Self::Offline(count),
-            Field::Batch => Self::Batch(count),
-            Field::Sessions => Self::Sessions(count),
-            Field::SessionRate => Self::SessionRate(amount),
-            _ => Self::Concurrency(count),
+        match self {
+            Self::Concurrency(_) => Self::Concurrency(count),
+            Self::Rate(_) => Self::Rate(amount),
+            Self::ConstantRate(_) => Self::ConstantRate(amount),
+            Self::Burst(_) => Self::Burst(count),
+            Self::Offline(_) => Self::Offline(count),
+            Self::Batch(_) => Self::Batch(count),
+            Self::Sessions(_) => Self::Sessions(count),
+            Self::SessionRate(_) => Self::SessionRate(amount),
         }
+    }
+
+    /// This many clients, or users if it is of sessions.
+    pub fn closed(self, count: u32) -> Self {
+        if self.is_sessions() { Self::Sessions(count) } else { Self::Concurrency(count) }
     }
 
     /// The input that holds the load's size.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::coverage::{Calibrated, CalibratedReport, left_out};
 use super::errors::{self, Errors};
 use super::served::calibrated::LeaveOut;
+use crate::calibration::Observed;
 use crate::serving::sim::Metrics;
 
 /// Measured figures of a run: means in milliseconds, and output tokens per second.
@@ -103,6 +104,16 @@ impl ErrorMetric {
             Self::JoulesPerOutputToken => "J per token",
             Self::JoulesAtMeasuredRate => "J at the rate",
             Self::Power => "power",
+        }
+    }
+}
+
+impl From<Observed> for ErrorMetric {
+    fn from(observed: Observed) -> Self {
+        match observed {
+            Observed::Ttft => Self::Ttft,
+            Observed::Tpot => Self::Tpot,
+            Observed::Throughput => Self::Throughput,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! request. Between its tokens a request sees the prompts of the `b - 1` others, and never its own.
 
 use crate::config::catalog::numbers::bounds::{Constants, constants};
-use crate::config::{Batching, Field, Issue, Load, Setup};
+use crate::config::{Batching, Field, Issue, LatencyMetric, Load, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
 use crate::serving::memory_of;
@@ -104,21 +104,17 @@ impl Bound {
     }
 
     /// A limit that even a lone request misses, with its ideal in seconds.
-    pub fn broken(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
+    pub fn broken(&self, setup: &Setup) -> Option<(LatencyMetric, f64, f64)> {
         // A limit on a small share of requests says nothing about their mean.
         self.tightest(setup).filter(|&(_, at, limit)| asks_most(setup) && at > limit)
     }
 
     /// The limit closest to being broken, or broken by most, with the best value reached.
-    pub fn tightest(&self, setup: &Setup) -> Option<(Field, f64, f64)> {
+    pub fn tightest(&self, setup: &Setup) -> Option<(LatencyMetric, f64, f64)> {
         let steps = f64::from(setup.workload.osl.saturating_sub(1));
-        let e2e = self.ttft + self.tpot.unwrap_or(0.0) * steps;
-        let of = |field: Field| match field {
-            Field::SloTtft => self.ttft,
-            Field::SloTpot => self.tpot.unwrap_or(0.0),
-            _ => e2e,
-        };
-        let all = setup.workload.slos.limits().map(|(field, limit)| (field, of(field), limit));
+        let tpot = self.tpot.unwrap_or(0.0);
+        let least = [self.ttft, tpot, self.ttft + tpot * steps];
+        let all = setup.workload.slos.limits().map(|(metric, limit)| (metric, metric.choose(least), limit));
         all.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
     }
 }
@@ -305,11 +301,11 @@ mod tests {
     fn limits_below_the_ideal_are_named_with_it() {
         let broken = |link: &str| {
             let setup = setup(link);
-            Bound::of(&setup).expect("a bound").broken(&setup).map(|(field, ..)| field)
+            Bound::of(&setup).expect("a bound").broken(&setup).map(|(metric, ..)| metric)
         };
-        assert_eq!(broken("v=1&g=l40s&r=1&sp=3.5&st=1000"), Some(Field::SloTpot));
-        assert_eq!(broken("v=1&g=l40s&r=1&isl=8192&st=20"), Some(Field::SloTtft));
-        assert_eq!(broken("v=1&g=l40s&r=1&se=500&osl=500"), Some(Field::SloE2e));
+        assert_eq!(broken("v=1&g=l40s&r=1&sp=3.5&st=1000"), Some(LatencyMetric::Tpot));
+        assert_eq!(broken("v=1&g=l40s&r=1&isl=8192&st=20"), Some(LatencyMetric::Ttft));
+        assert_eq!(broken("v=1&g=l40s&r=1&se=500&osl=500"), Some(LatencyMetric::E2e));
         assert_eq!(broken("v=1&g=l40s&r=1&sp=60&st=2000"), None);
         // A limit on half of the requests says nothing about their mean.
         assert_eq!(broken("v=1&g=l40s&r=1&sp=3.5&so=0.5"), None);

@@ -9,7 +9,7 @@ use super::survey::Survey;
 use super::{Answer, DeploymentPlan, Request, Search};
 use crate::config::inputs::Range;
 use crate::config::link::{Link, repeated};
-use crate::config::{Field, Issue, json};
+use crate::config::{Field, Issue, Load, json};
 use crate::units::{Dollars, count, decimal};
 
 /// The question asked.
@@ -17,8 +17,8 @@ use crate::units::{Dollars, count, decimal};
 pub enum Question {
     /// Plans for a load.
     Plans,
-    /// The maximum load, of this size input.
-    Most(Field),
+    /// The maximum load of a kind, after this one is tried.
+    Most(Load),
     /// Requests per second in each hour of a day.
     Day(Vec<f64>),
 }
@@ -77,9 +77,14 @@ const MOST: &str = "most";
 pub(super) const HOURS: usize = 24;
 /// Rates of an hour with requests, per second.
 const RATE: Range = Range::new(0.001, 100_000.0);
-/// Loads whose maximum can be asked for.
-pub(super) const SIZES: [Field; 5] =
-    [Field::Rate, Field::ConstantRate, Field::Concurrency, Field::Sessions, Field::SessionRate];
+/// Loads whose maximum can be asked for, each the first one tried.
+pub(super) const FIRST: [Load; 5] = [
+    Load::Rate(1.0),
+    Load::ConstantRate(1.0),
+    Load::Concurrency(1),
+    Load::Sessions(1),
+    Load::SessionRate(1.0),
+];
 
 impl Question {
     /// Reads a request with `"rate": "most"`, a `"day"` of 24 rates, or a plain load.
@@ -99,27 +104,27 @@ impl Question {
 
     /// Reads a request, like [`Self::from_json`], from JSON that is already parsed.
     fn from_object(mut object: Map<String, Value>) -> (Option<Request>, Self, Vec<Issue>) {
-        let size =
-            SIZES.into_iter().find(|field| object.get(field.id()).and_then(Value::as_str) == Some(MOST));
+        let stated = |load: &Load| object.get(load.size().id());
+        let most = FIRST.into_iter().find(|load| stated(load).and_then(Value::as_str) == Some(MOST));
         let day = object.remove(DAY).filter(|day| !day.is_null());
-        if size.is_none() && day.is_none() {
+        if most.is_none() && day.is_none() {
             let (request, issues) = Request::from_object(object);
             return (request, Self::Plans, issues);
         }
         let mut issues = Vec::new();
-        let question = match (size, day) {
-            (Some(size), Some(_)) => {
+        let question = match (most, day) {
+            (Some(load), Some(_)) => {
                 let text = format!("`{DAY}` gives the rates: leave out the largest load");
-                issues.push(Issue::error(size, text));
-                Self::Most(size)
+                issues.push(Issue::error(load.size(), text));
+                Self::Most(load)
             }
-            (Some(size), None) => {
-                object.insert(size.id().into(), 1.into());
-                Self::Most(size)
+            (Some(load), None) => {
+                object.insert(load.size().id().into(), 1.into());
+                Self::Most(load)
             }
             (None, day) => {
                 let rates = rates(&day.unwrap_or_default(), &mut issues);
-                if SIZES.iter().any(|size| object.contains_key(size.id())) {
+                if FIRST.iter().any(|load| object.contains_key(load.size().id())) {
                     issues.push(Issue::error(Field::Day, format!("give a load or a `{DAY}`, not both")));
                 }
                 let peak = rates.iter().copied().fold(0.0, f64::max);
@@ -133,22 +138,22 @@ impl Question {
         let (request, found) = Request::from_object(object);
         issues.extend(found);
         let unbounded = |request: &Request| request.gpus.is_none() && request.fleet.is_unbounded();
-        if let (Self::Most(size), Some(stated)) = (&question, &request)
+        if let (Self::Most(load), Some(stated)) = (&question, &request)
             && unbounded(stated)
         {
             let text =
                 "finding the largest load needs a bound: give `budget_gpus`, `budget_dollars` or `owned`";
-            issues.push(Issue::error(*size, text));
+            issues.push(Issue::error(load.size(), text));
             return (None, question, issues);
         }
         let is_endless = |request: &Request| request.base.workload.slos.limits().next().is_none();
-        if let (Self::Most(size @ (Field::Concurrency | Field::Sessions)), Some(stated)) =
+        if let (Self::Most(load @ (Load::Concurrency(_) | Load::Sessions(_))), Some(stated)) =
             (&question, &request)
             && is_endless(stated)
         {
             let text =
                 "state a limit on TTFT, TPOT or E2E: without one, any number of clients is served eventually";
-            issues.push(Issue::error(*size, text));
+            issues.push(Issue::error(load.size(), text));
             return (None, question, issues);
         }
         (request, question, issues)
@@ -162,7 +167,7 @@ impl Question {
         let load = link.scenario.workload.load.size();
         let hours = find.hours();
         if !hours.is_empty() {
-            SIZES.iter().chain([&load]).for_each(|size| drop(object.remove(size.id())));
+            FIRST.map(Load::size).iter().chain([&load]).for_each(|size| drop(object.remove(size.id())));
             object.insert(DAY.into(), hours.into_iter().map(number).collect());
         }
         let most = find.get(Field::Most).is_some();

@@ -2,9 +2,10 @@
 
 use super::DeploymentPlan;
 use crate::calibration::Band;
+use crate::config::LatencyMetric;
 use crate::serving::Report;
 use crate::serving::report::Headline;
-use crate::serving::run::{Bands, Power, Spread};
+use crate::serving::run::{Bands, Power};
 use crate::serving::sim::Stats;
 use crate::units::{Dollars, Joules, Seconds, Watts, count, decimal, significant};
 
@@ -34,28 +35,17 @@ pub enum FigureUnit {
 /// Digits in machine-readable tables.
 const DIGITS: i32 = 6;
 
-/// A request time: name, spread, mean, and their bands.
-type Time<'a> = (&'static str, Option<Stats>, Option<f64>, Option<&'a Spread>);
-
 /// The figures of a report; without a report, all names without values.
 pub fn figures(report: Option<&Report>) -> Vec<Figure> {
     let headline = report.and_then(|report| report.headline.as_ref());
     let run = report.and_then(|report| report.run.as_ref());
     let bands = report.and_then(|report| report.calibrated.as_ref()).map(|calibrated| &calibrated.bands);
     let metrics = run.map(|run| &run.metrics);
-    let mut all: Vec<Figure> = [
-        ("ttft", metrics.map(|of| of.ttft), headline.map(|of| of.ttft.0), bands.map(|of| &of.ttft)),
-        (
-            "tpot",
-            metrics.and_then(|of| of.tpot),
-            headline.and_then(|of| of.tpot).map(|tpot| tpot.0),
-            bands.and_then(|of| of.tpot.as_ref()),
-        ),
-        ("e2e", metrics.map(|of| of.e2e), headline.map(|of| of.e2e.0), bands.map(|of| &of.e2e)),
-    ]
-    .into_iter()
-    .flat_map(time)
-    .collect();
+    let latency = |metric| {
+        let mean = headline.and_then(|of| of.latency(metric)).map(|mean| mean.0);
+        time(metric, metrics.and_then(|of| of.latency(metric)), mean, bands)
+    };
+    let mut all: Vec<Figure> = LatencyMetric::ALL.into_iter().flat_map(latency).collect();
     let one = |name, unit, value| Figure::of(name, unit, value);
     let of = |get: fn(&Headline) -> f64| headline.map(get);
     let output = of(|of| of.output_per_s);
@@ -84,15 +74,9 @@ pub fn figures(report: Option<&Report>) -> Vec<Figure> {
 /// The figures of a plan; without a plan, all names without values.
 fn plan_figures(plan: Option<&DeploymentPlan>) -> Vec<Figure> {
     let bands = plan.and_then(|plan| plan.bands.as_ref());
-    let tpot = plan.and_then(|plan| plan.tpot);
-    let mut all: Vec<Figure> = [
-        ("ttft", plan.map(|of| of.ttft), None, bands.map(|of| &of.ttft)),
-        ("tpot", tpot, None, bands.and_then(|of| of.tpot.as_ref())),
-        ("e2e", plan.map(|of| of.e2e), None, bands.map(|of| &of.e2e)),
-    ]
-    .into_iter()
-    .flat_map(time)
-    .collect();
+    let stats = [plan.map(|of| of.ttft), plan.and_then(|of| of.tpot), plan.map(|of| of.e2e)];
+    let latency = |(metric, stats)| time(metric, stats, None, bands);
+    let mut all: Vec<Figure> = LatencyMetric::ALL.into_iter().zip(stats).flat_map(latency).collect();
     let one = |name, unit, value: Option<Option<f64>>| Figure::of(name, unit, value.flatten());
     let output = plan.map(|of| of.output_per_s);
     let served = |name, value| served(name, value, output, bands);
@@ -140,7 +124,8 @@ pub fn columns(figures: &[Figure]) -> (Vec<String>, Vec<String>) {
     figures.iter().flat_map(Figure::columns).unzip()
 }
 
-fn time((name, stats, mean, spread): Time<'_>) -> [Figure; 4] {
+fn time(of: LatencyMetric, stats: Option<Stats>, mean: Option<f64>, bands: Option<&Bands>) -> [Figure; 4] {
+    let (name, spread) = (of.id(), bands.and_then(|bands| bands.latency(of)));
     let one = |which: &str, value: Option<f64>, band: Option<Band>| {
         Figure::of(&format!("{name}_{which}"), FigureUnit::Seconds, value).within(band.map(ends))
     };

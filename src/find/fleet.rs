@@ -231,12 +231,14 @@ pub(super) fn by_gpu<T>(
         let mut found = Vec::new();
         check_gpu(&id, catalog(), &mut found);
         let known = found.is_empty();
-        issues.extend(found.into_iter().map(|issue| Issue { field, ..issue }));
+        issues.extend(found.drain(..).map(|issue| Issue { field, ..issue }));
         if values.contains_key(&id) {
             let text = format!("`{}` has {} twice: once by another name", field.id(), gpu_name(&id));
             issues.push(Issue::error(field, text));
         } else if known {
-            values.extend(read(&id, &value, issues).map(|value| (id, value)));
+            let read = read(&id, &value, &mut found);
+            issues.extend(found.into_iter().map(|issue| Issue { of: Some(id.clone()), ..issue }));
+            values.extend(read.map(|value| (id, value)));
         }
     }
     values

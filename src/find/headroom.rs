@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 
 use super::plan::{Found, meets_limits};
-use crate::config::Load;
 use crate::serving::run::Runner;
 
 /// Headroom is looked for up to so many times the load, and known this well.
@@ -37,7 +36,7 @@ impl Headroom {
         // Clients are whole numbers: of one, the next is two.
         let amount = load.amount() * at;
         let is_first = self.breaks.is_none() && !load.is_rate();
-        let more = Load::of(load.size(), if is_first { amount.ceil() } else { amount });
+        let more = load.with_amount(if is_first { amount.ceil() } else { amount });
         let times = more.amount() / load.amount();
         let is_new = times > self.meets && self.breaks.is_none_or(|breaks| times < breaks);
         if !is_new || self.breaks.is_some_and(|breaks| breaks <= self.meets * (1.0 + PRECISION)) {

@@ -6,11 +6,11 @@ use super::Request;
 use super::plan::{BrokenLimit, Found, meets_limits};
 use super::pool_search::{MOST_OF_JOB, PoolSearch, SearchDirection};
 use super::pools::PoolLayout;
-use super::probe::{Slice, one, refused};
+use super::probe::{Slice, refused};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
 use crate::config::catalog::catalog;
-use crate::config::{Field, Issue, Prefill, Scenario, Setup, check};
+use crate::config::{Field, Issue, LatencyMetric, Prefill, Scenario, Setup, check};
 use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
@@ -212,7 +212,7 @@ impl PoolPair {
 
     fn run(&mut self, workers: Workers, alone: bool) -> Result<Run, Issue> {
         self.runs += 1;
-        let load = if alone { one(self.setup.workload.load) } else { self.setup.workload.load };
+        let load = if alone { self.setup.workload.load.closed(1) } else { self.setup.workload.load };
         let missing = || Issue::error(Field::PrefillWorkers, "their step times are unknown");
         let runner = self.runner.as_mut().ok_or_else(missing)?;
         runner.resize(workers)?;
@@ -246,10 +246,10 @@ impl PoolPair {
     /// More of the workers that the broken limit depends on.
     fn grown(&mut self, workers: Workers, broken: &BrokenLimit) -> Option<Workers> {
         let scarce = |side: usize| f64::from(workers[side]) / f64::from(self.about[side].max(1));
-        let mut side = match broken.field {
-            Field::SloTtft => 0,
-            Field::SloTpot => 1,
-            _ => usize::from(scarce(1) < scarce(0)),
+        let mut side = match LatencyMetric::of_limit(broken.field) {
+            Some(LatencyMetric::Ttft) => 0,
+            Some(LatencyMetric::Tpot) => 1,
+            Some(LatencyMetric::E2e) | None => usize::from(scarce(1) < scarce(0)),
         };
         let excess = words::excess(broken);
         // A full decode pool holds prompts back, too.

@@ -9,7 +9,7 @@ use super::plan::{BrokenLimit, Found, meets_limits};
 use super::ranking_cost::{RankedBy, RankingCost};
 use super::words;
 use crate::calibration::KnownRun;
-use crate::config::{Field, Issue, Load, Scenario, Setup};
+use crate::config::{Field, Issue, Scenario, Setup};
 use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
@@ -167,7 +167,7 @@ impl Probe {
         self.runs += 1;
         let is_due = self.alone_first || self.missed.is_some();
         if self.alone.is_none() && is_due && self.high.is_none() {
-            let mut run = match known.trial(1, one(load)) {
+            let mut run = match known.trial(1, load.closed(1)) {
                 Ok(run) => run,
                 Err(issue) => return Ok(Slice::Refused(issue)),
             };
@@ -265,12 +265,4 @@ impl Probe {
 
 pub(super) fn refused(mut issues: Vec<Issue>) -> Slice {
     Slice::Refused(issues.pop().unwrap_or_else(|| Issue::error(Field::Gpu, "it cannot be planned")))
-}
-
-/// The load with its requests, or sessions, one at a time.
-pub(super) fn one(load: Load) -> Load {
-    match load {
-        Load::Sessions(_) | Load::SessionRate(_) => Load::Sessions(1),
-        _ => Load::Concurrency(1),
-    }
 }

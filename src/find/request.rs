@@ -239,7 +239,7 @@ fn runs(given: &Value, base: &Scenario, issues: &mut Vec<Issue>) -> Vec<Scenario
 
 /// A warning that the load is the default.
 fn no_load(workload: &Workload, stated: &[Field]) -> Option<Issue> {
-    let is_stated = stated.iter().any(|field| Load::SIZES.contains(field));
+    let is_stated = stated.iter().any(|field| Load::sizes().contains(field));
     let text = format!(
         "no load is given, so plans are for the default, {}: give `rate`, `concurrency` or `sessions`",
         counted(workload.load.amount(), "client")

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::capacity::{Capacity, Day, HOURS, Hour, LargestLoad, Question};
 use super::{Answer, DeploymentPlan, Fleet, Request, Search};
 use crate::config::link::Link;
-use crate::config::{Field, Load, Scenario};
+use crate::config::{Load, Scenario};
 use crate::units::{Order, significant};
 
 /// A question being answered.
@@ -21,8 +21,8 @@ pub struct Survey {
 enum Stage {
     /// The last search.
     Plans,
-    /// The maximum load: the largest known to be served, the smallest known to break a limit, and the one being tried.
-    Most { size: Field, meets: Option<f64>, breaks: Option<f64>, load: f64 },
+    /// The maximum load: the one being tried, the largest known to be served, the smallest known to break a limit.
+    Most { tried: Load, meets: Option<f64>, breaks: Option<f64> },
     /// The peak of a day.
     Peak(Vec<f64>),
     /// The hours of the day, one plan after the other: the rates whose replicas are known, and the rate being tried.
@@ -40,10 +40,9 @@ impl Survey {
     pub fn new(request: Request, question: Question) -> (Self, Search) {
         let (stage, first) = match question {
             Question::Plans => (Stage::Plans, request.clone()),
-            Question::Most(size) => (
-                Stage::Most { size, meets: None, breaks: None, load: 1.0 },
-                at(&request, Load::of(size, 1.0), 1),
-            ),
+            Question::Most(tried) => {
+                (Stage::Most { tried, meets: None, breaks: None }, at(&request, tried, 1))
+            }
             Question::Day(rates) => (Stage::Peak(rates), request.clone()),
         };
         (Self { request, stage, capacity: Capacity::default() }, Search::new(first))
@@ -66,17 +65,17 @@ impl Survey {
                 self.capacity.answer = answer;
                 None
             }
-            Stage::Most { size, meets, breaks, load } => {
-                *(if answer.plans.is_empty() { &mut *breaks } else { &mut *meets }) = Some(*load);
-                let (size, known) = (*size, (*meets, *breaks));
-                self.capacity.most = meets.map(|load| LargestLoad { field: size, load, breaks_at: *breaks });
-                if let Some(next) = load_after(known, Load::of(size, 1.0).is_rate()) {
-                    *load = next;
-                    return Some(Search::new(at(&self.request, Load::of(size, next), 1)));
+            Stage::Most { tried, meets, breaks } => {
+                *(if answer.plans.is_empty() { &mut *breaks } else { &mut *meets }) = Some(tried.amount());
+                let field = tried.size();
+                self.capacity.most = meets.map(|load| LargestLoad { field, load, breaks_at: *breaks });
+                if let Some(next) = load_after((*meets, *breaks), tried.is_rate()) {
+                    *tried = tried.with_amount(next);
+                    return Some(Search::new(at(&self.request, *tried, 1)));
                 }
-                let most = meets.unwrap_or(*load);
+                let most = meets.map_or(*tried, |most| tried.with_amount(most));
                 self.stage = Stage::Plans;
-                Some(Search::new(at(&self.request, Load::of(size, most), self.request.plans)))
+                Some(Search::new(at(&self.request, most, self.request.plans)))
             }
             Stage::Peak(rates) => {
                 // How replicas follow the rates is only known for replicas that do both prefill and decode.

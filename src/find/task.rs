@@ -200,8 +200,8 @@ fn screened(request: &Request, scenario: Scenario, exhaustive: bool) -> Screened
     });
     let affordable = allowed >= least.max(1);
     match broken.filter(|_| !exhaustive) {
-        Some((field, at, limit)) => {
-            Screened::TooSlow { layout, excess: at / limit, text: words::ideal(field, at, limit) }
+        Some((metric, at, limit)) => {
+            Screened::TooSlow { layout, excess: at / limit, text: words::ideal(metric, at, limit) }
         }
         // No batch size meets the limits.
         None if !exhaustive && bound.per_request.is_infinite() => {

@@ -4,7 +4,7 @@ use super::Request;
 use super::plan::{BrokenLimit, Found};
 use super::probe::BoundedLayout;
 use super::ranking_cost::RankingCost;
-use crate::config::{Field, Load, Scenario, Setup, Slos};
+use crate::config::{Field, LatencyMetric, Load, Scenario, Setup};
 use crate::serving::run::Run;
 use crate::units::{Dollars, Printed, Seconds, chance, confidence, count, counted, fixed, percent};
 
@@ -92,13 +92,13 @@ pub fn broken(run: &Run, load: Load) -> BrokenLimit {
         Some(kept) => {
             // The quantile, interpolated between two requests, may be within the limit although the share is not.
             let text = if kept.at > kept.limit {
-                limit(kept.field, kept.at, kept.limit, wanted)
+                limit(kept.metric, kept.at, kept.limit, wanted)
             } else {
-                let (name, required) = (Slos::metric(kept.field), Seconds(kept.limit).print());
+                let (name, required) = (kept.metric.name(), Seconds(kept.limit).print());
                 let [share, wanted] = percents(kept.share, wanted);
                 format!("{name} is within {required} for {share} of requests; it must be for {wanted}")
             };
-            BrokenLimit { field: kept.field, at: kept.at, limit: kept.limit, text }
+            BrokenLimit { field: kept.metric.limit(), at: kept.at, limit: kept.limit, text }
         }
         None => {
             let at = run.share_within_limits().unwrap_or(0.0);
@@ -141,7 +141,7 @@ const MOST_DECIMALS: usize = 6;
 /// How far off it is: 2 is twice the limit.
 pub fn excess(broken: &BrokenLimit) -> f64 {
     match broken.field {
-        Field::SloTtft | Field::SloTpot | Field::SloE2e => broken.at / broken.limit,
+        field if LatencyMetric::of_limit(field).is_some() => broken.at / broken.limit,
         // Growing queues exceed any limit.
         Field::SloShare => 1.0 + broken.limit - broken.at,
         _ => FAR * broken.limit / broken.at.max(f64::MIN_POSITIVE),
@@ -161,9 +161,9 @@ pub fn keep_nearest<T>(known: &mut Option<(T, BrokenLimit)>, one: T, broken: Bro
 const NOTABLE: f64 = 1.5;
 
 /// `TPOT is 34 ms at P99; the limit is 30 ms`, or how many times the limit it is; the excess if both print the same.
-pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
+pub fn limit(metric: LatencyMetric, at: f64, limit: f64, share: f64) -> String {
     let (found, required) = (Seconds(at).print(), Seconds(limit).print());
-    let (name, percentile) = (Slos::metric(field), percentile(share));
+    let (name, percentile) = (metric.name(), percentile(share));
     if found == required {
         let above = match fixed((at / limit - 1.0) * 100.0, 2).as_str() {
             "0.00" => "just".to_owned(),
@@ -181,9 +181,9 @@ pub fn limit(field: Field, at: f64, limit: f64, share: f64) -> String {
 }
 
 /// `TPOT is at least 34 ms by physics and calibration, above the limit of 30 ms`.
-pub fn ideal(field: Field, at: f64, limit: f64) -> String {
+pub fn ideal(metric: LatencyMetric, at: f64, limit: f64) -> String {
     let (at, limit) = (Seconds(at).print(), Seconds(limit).print());
-    format!("{} is at least {at} by physics and calibration, above the limit of {limit}", Slos::metric(field))
+    format!("{} is at least {at} by physics and calibration, above the limit of {limit}", metric.name())
 }
 
 fn percentile(share: f64) -> String {
@@ -280,16 +280,16 @@ mod tests {
         Run { metrics, limits, goodput_per_s: Some(goodput_per_s), required: [0.99, 0.0], ..Run::default() }
     }
 
-    fn kept(field: Field, share: f64, at: f64) -> LimitResult {
-        LimitResult { field, limit: 0.1, share, at }
+    fn kept(metric: LatencyMetric, share: f64, at: f64) -> LimitResult {
+        LimitResult { metric, limit: 0.1, share, at }
     }
 
     #[test]
     fn the_limit_missed_by_most_is_named() {
         let limits = vec![
-            kept(Field::SloTtft, 0.9, 0.2),
-            kept(Field::SloTpot, 0.8, 0.15),
-            kept(Field::SloE2e, 1.0, 0.05),
+            kept(LatencyMetric::Ttft, 0.9, 0.2),
+            kept(LatencyMetric::Tpot, 0.8, 0.15),
+            kept(LatencyMetric::E2e, 1.0, 0.05),
         ];
         let found = broken(&run(limits, 0.7), Load::Rate(1.0));
         assert_eq!((found.field, found.at), (Field::SloTtft, 0.2));
@@ -300,11 +300,11 @@ mod tests {
 
     #[test]
     fn a_value_that_prints_like_its_limit_is_given_as_a_share_above_it() {
-        let text = limit(Field::SloTpot, 0.020_05, 0.02, 0.9);
+        let text = limit(LatencyMetric::Tpot, 0.020_05, 0.02, 0.9);
         assert!(["0.25 %", "20.0\u{a0}ms", "P90"].iter().all(|part| text.contains(part)), "{text}");
-        let text = limit(Field::SloTpot, 0.020_000_1, 0.02, 0.9);
+        let text = limit(LatencyMetric::Tpot, 0.020_000_1, 0.02, 0.9);
         assert!(text.starts_with("TPOT is just above its limit of 20.0"), "{text}");
-        let text = limit(Field::SloTtft, 0.0414, 0.005, 0.99);
+        let text = limit(LatencyMetric::Ttft, 0.0414, 0.005, 0.99);
         assert!(
             ["41.4\u{a0}ms", "8.3 times", "5.00\u{a0}ms"].iter().all(|part| text.contains(part)),
             "{text}"
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn limits_met_one_by_one_may_fail_together() {
-        let limits = vec![kept(Field::SloTtft, 0.99, 0.1), kept(Field::SloTpot, 0.99, 0.1)];
+        let limits = vec![kept(LatencyMetric::Ttft, 0.99, 0.1), kept(LatencyMetric::Tpot, 0.99, 0.1)];
         let found = broken(&run(limits, 0.985), Load::Rate(1.0));
         assert_eq!(found.field, Field::SloShare);
         assert!(excess(&found) > 1.0 && excess(&found) < 1.1);

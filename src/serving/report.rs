@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::calibration::Factors;
-use crate::config::{Dtype, Field, Issue, Setup};
+use crate::config::{Dtype, Issue, LatencyMetric, Setup};
 use crate::graph::{Block, Call, Phase};
 use crate::kernels::Schedule;
 use crate::latency::{Provenance, Resource};
@@ -248,13 +248,9 @@ pub struct Headline {
 }
 
 impl Headline {
-    /// The mean time that the limit of an input is on; `None` for TPOT of OSL 1.
-    pub fn limited(&self, limit: Field) -> Option<Seconds> {
-        match limit {
-            Field::SloTtft => Some(self.ttft),
-            Field::SloTpot => self.tpot,
-            _ => Some(self.e2e),
-        }
+    /// The mean; `None` for TPOT of OSL 1.
+    pub fn latency(&self, metric: LatencyMetric) -> Option<Seconds> {
+        metric.choose([Some(self.ttft), self.tpot, Some(self.e2e)])
     }
 }
 

@@ -99,7 +99,7 @@ fn nearest(study: &Study, at: &ConfigPoint) -> Vec<Block> {
     }
     let rows = like.iter().take(NEAREST).map(|(likeness, known)| {
         let mut cells = vec![run(study, &known.point)];
-        cells.extend([Observed::Ttft, Observed::Tpot, Observed::Throughput].map(|metric| {
+        cells.extend(Observed::ALL.map(|metric| {
             let observed = known.observed.iter().find(|one| one.metric == metric);
             let beside = observed.and_then(|one| change(one.log_ratio.exp(), 1.0));
             beside.unwrap_or_else(|| "–".into()).into()

@@ -129,7 +129,7 @@ impl Case {
             return run.meets_limits();
         }
         let (headline, slos) = (self.headline()?, self.scenario.workload.slos);
-        let met = |(field, limit)| headline.limited(field).is_none_or(|time| time.0 <= limit);
+        let met = |(metric, limit)| headline.latency(metric).is_none_or(|time| time.0 <= limit);
         slos.limits().map(met).reduce(|all, met| all && met)
     }
 

@@ -159,7 +159,7 @@ fn degrees(base: &Scenario) -> Vec<u32> {
 fn half(load: Load) -> Option<(String, Load)> {
     let half = if load.is_rate() { load.amount() / 2.0 } else { (load.amount() / 2.0).floor() };
     (half > 0.0).then(|| {
-        let load = Load::of(load.size(), half);
+        let load = load.with_amount(half);
         (words::load(load), load)
     })
 }

@@ -42,7 +42,7 @@ fn loads(own: Load) -> [Load; 6] {
         _ if own.is_rate() => SHARES.map(|share| share * own.amount()),
         _ => SHARES.map(|share| (share * own.amount()).max(1.0)),
     };
-    amounts.map(|amount| Load::of(own.size(), amount))
+    amounts.map(|amount| own.with_amount(amount))
 }
 
 /// The configurations [`shown`], then all of them over the loads of the curves.

@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use super::metric::{self, E2E, HeadlineMetric, TPOT, TTFT};
+use super::metric::{self, HeadlineMetric};
 use super::{Block, Case, Document, Row, Study, against_measured, breakdown, refused, setting};
 use crate::chart::csv;
+use crate::config::LatencyMetric;
 use crate::config::measured::given;
 use crate::deploy::commands;
 use crate::serving::Report;
 use crate::serving::deviation::Deviation;
 use crate::serving::report::{Basis, KernelLine, PassReport};
-use crate::serving::run::{Run, Spread};
-use crate::serving::sim::Stats;
+use crate::serving::run::Run;
 use crate::study::words;
 use crate::units::{Dollars, Seconds, chance, counted, decimal};
 
@@ -166,7 +166,7 @@ fn answer(own: &Case, report: &Report) -> Vec<Block> {
         rows.extend(chance.map(|chance| ["Chance of meeting the limits".into(), chance]));
     }
     let is_in_times = |metric: &HeadlineMetric| {
-        report.run.is_some() && [TTFT, TPOT, E2E].iter().any(|time| time.name == metric.name)
+        report.run.is_some() && LatencyMetric::ALL.iter().any(|time| time.name() == metric.name)
     };
     let others = metric::ALL.iter().filter(|metric| !is_in_times(metric));
     rows.extend(others.map(|metric| [metric.name.into(), metric.print(own)]));
@@ -187,23 +187,18 @@ fn answer(own: &Case, report: &Report) -> Vec<Block> {
 
 /// A table of the times of a run.
 fn times(run: &Run, report: &Report) -> Block {
-    let metrics = &run.metrics;
     let bands = report.calibrated.as_ref().map(|calibrated| &calibrated.bands);
     let print = |value: f64| Seconds(value).print();
-    let row = |name: &str, stats: &Stats, band: Option<&Spread>| {
+    let row = |time: LatencyMetric| {
+        let stats = run.metrics.latency(time)?;
+        let band = bands.and_then(|bands| bands.latency(time));
         let band = band.map(|band| print(band.mean.low).to(&print(band.mean.high)));
         let [mean, p50, p90, p99] =
             [stats.mean, stats.p50, stats.p90, stats.p99].map(|value| print(value).to_string());
-        Row::texts([name.into(), mean, band.unwrap_or_else(|| "–".into()), p50, p90, p99])
+        Some(Row::texts([time.name().into(), mean, band.unwrap_or_else(|| "–".into()), p50, p90, p99]))
     };
-    let tpot = metrics.tpot.as_ref();
-    let rows = [
-        Some(row("TTFT", &metrics.ttft, bands.map(|bands| &bands.ttft))),
-        tpot.map(|tpot| row("TPOT", tpot, bands.and_then(|bands| bands.tpot.as_ref()))),
-        Some(row("E2E", &metrics.e2e, bands.map(|bands| &bands.e2e))),
-    ];
     let head = ["", "Mean", "80 % band of the mean", "P50", "P90", "P99"];
-    Block::table("Times", &head, rows.into_iter().flatten())
+    Block::table("Times", &head, LatencyMetric::ALL.into_iter().filter_map(row))
 }
 
 fn citation(study: &Study, report: &Report) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Case, edit};
 use crate::config::check::{least_budget, sound_budget};
-use crate::config::{Field, Scenario, Setup, Start, catalog};
+use crate::config::{Field, LatencyMetric, Scenario, Setup, Start, catalog};
 use crate::serving::run::{Run, ramp_of};
 use crate::serving::sim::LimitResult;
 use crate::serving::{Demand, enough_replicas, fitting};
@@ -84,7 +84,7 @@ fn slow_start(setup: &Setup, run: &Run) -> Option<f64> {
     let workload = &setup.workload;
     let starts_together = workload.starts_together(workload.load) && workload.load.amount() >= 2.0;
     let think = workload.session().map_or(0.0, |turns| turns.think_s);
-    let waits = |kept: &LimitResult| kept.field != Field::SloTpot && kept.at > kept.limit;
+    let waits = |kept: &LimitResult| kept.metric != LatencyMetric::Tpot && kept.at > kept.limit;
     let misses = run.saturation.is_none() && run.limits.iter().any(waits);
     (starts_together && misses).then(|| ramp_of(run.metrics.e2e.mean + think))
 }

@@ -5,7 +5,7 @@ use super::{Block, Case, Row, Study, against_measured, edit};
 use crate::chart::{Axis, Bar, Bars, Chart, ChartUnit, Curves, Panel, Tone, runs};
 use crate::config::DEGREES;
 use crate::config::link::Link;
-use crate::config::{Dtype, Lengths, Load, Scenario, catalog};
+use crate::config::{Dtype, Lengths, Scenario, catalog};
 use crate::study::words;
 use crate::units::{Order, chance, count};
 
@@ -65,7 +65,7 @@ fn loads(base: &Scenario) -> Vec<Case> {
     } else {
         around(own.amount() as u32).into_iter().map(f64::from).collect()
     };
-    let load = |amount| move |scenario: &mut Scenario| scenario.workload.load = Load::of(own.size(), amount);
+    let load = |amount| move |scenario: &mut Scenario| scenario.workload.load = own.with_amount(amount);
     amounts.into_iter().map(|amount| Case::edited(count(amount), base, load(amount))).collect()
 }
 

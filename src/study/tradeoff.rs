@@ -7,8 +7,8 @@ use super::metric::{COST, HeadlineMetric, PER_GPU, PER_USER, TPOT, TTFT, head};
 use super::rank::{self, CONFIDENT};
 use super::{Block, Case, Row, Study, edit, to_measure, words};
 use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
+use crate::config::Scenario;
 use crate::config::link::Link;
-use crate::config::{Load, Scenario};
 use crate::serving::UNFIT;
 use crate::units::{Order, chance, count, counted};
 
@@ -36,23 +36,15 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let case = |(tp, clients): (u32, u32)| {
         Case::edited(edit::layout(base, tp), base, |scenario| {
             edit::tp(scenario, tp);
-            scenario.workload.load = swept_load(base, clients);
+            scenario.workload.load = base.workload.load.closed(clients);
         })
     };
     degrees(base).into_iter().flat_map(|tp| CLIENTS.map(|clients| (tp, clients))).map(case).collect()
 }
 
-/// A load of this many clients, or of users if the configuration serves sessions.
-fn swept_load(base: &Scenario, number: u32) -> Load {
-    match base.workload.load {
-        Load::Sessions(_) | Load::SessionRate(_) => Load::Sessions(number),
-        _ => Load::Concurrency(number),
-    }
-}
-
-/// What one of `swept_load` is.
+/// What one of the loads swept is.
 fn unit(base: &Scenario) -> &'static str {
-    if matches!(swept_load(base, 1), Load::Sessions(_)) { "session" } else { "client" }
+    if base.workload.load.is_sessions() { "session" } else { "client" }
 }
 
 pub fn blocks(study: &Study) -> Vec<Block> {

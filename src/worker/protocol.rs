@@ -12,7 +12,7 @@ use crate::study::{Document, Topic};
 
 /// Incremented on every change of the messages: page and worker files are cached separately, and may differ in age
 /// after a deploy.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

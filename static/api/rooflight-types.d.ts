@@ -506,6 +506,8 @@ export type Issue = {
   text: string;
   /** The text that could not be read: the page keeps it in the field. */
   given?: string;
+  /** The id of the GPU that it is about, of a field with a value for each GPU. */
+  of?: string;
 };
 
 /** One kernel of a pass. Times are per launch. */

@@ -1,7 +1,7 @@
 //! Searches that a link asks for.
 
-use rooflight::config::link::Link;
-use rooflight::config::{Field, Issue};
+use rooflight::config::link::{BY_GPU, Link};
+use rooflight::config::{Field, Issue, Load};
 use rooflight::find::Question;
 
 use super::{capacity, finish, roofline, small};
@@ -12,7 +12,7 @@ fn links_can_ask_for_the_most_load_or_a_day() {
     let limits = "v=1&m=llama-3.1-8b&isl=512&osl=64&np=200&g=h100-sxm&st=1000&sp=30&r=3";
     let (request, question, issues) =
         asked(&format!("{limits}&f=gpu~h100-sxm~engine~vllm~tp~1~pp~1~budget_gpus~2~most~yes"));
-    assert_eq!(question, Question::Most(Field::Rate), "{issues:?}");
+    assert_eq!(question, Question::Most(Load::Rate(1.0)), "{issues:?}");
     let found = question.answer(request.expect("bounded"), |search| Ok::<_, ()>(finish(search, roofline)));
     let most = found.expect("an answer").most.expect("some load");
     let native = capacity(&small(
@@ -105,6 +105,7 @@ fn issues_of_a_links_search_are_on_the_boxes_of_the_page_and_name_them() {
         let issue = found(find);
         let said = issue.sentence();
         assert_eq!(issue.field, field, "{find}: {said}");
+        assert_eq!(issue.of.as_deref(), BY_GPU.contains(&field).then_some("l40s"), "{find}: {said}");
         assert!(said.contains(label), "{find}: {said}");
         assert!(
             !said.contains('_') && !said.contains(&format!("`{}`", field.id())) && !said.contains('"'),

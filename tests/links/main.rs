@@ -334,5 +334,5 @@ fn generated_documentation_is_up_to_date() {
     let formats: Vec<String> = Dtype::ALL.iter().map(|dtype| format!("\"{}\"", dtype.id())).collect();
     assert!(before.contains(&format!("format   = {}\n", formats.join(" / "))));
     assert!(before.starts_with(&format!("# Links, version {VERSION}\n")) && after.contains(FRESH));
-    assert!(Load::SIZES.iter().all(|size| after.contains(&format!("`{}`", size.input().key))));
+    assert!(Load::sizes().iter().all(|size| after.contains(&format!("`{}`", size.input().key))));
 }

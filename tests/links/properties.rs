@@ -24,9 +24,8 @@ fn decimal() -> impl Strategy<Value = f64> {
 }
 
 fn load() -> impl Strategy<Value = Load> {
-    (prop::sample::select(&Load::SIZES[..]), any::<u32>(), decimal()).prop_map(|(size, count, decimal)| {
-        let load = Load::of(size, f64::from(count));
-        if load.is_rate() { Load::of(size, decimal) } else { load }
+    (prop::sample::select(&Load::KINDS[..]), any::<u32>(), decimal()).prop_map(|(load, count, decimal)| {
+        load.with_amount(if load.is_rate() { decimal } else { f64::from(count) })
     })
 }
 
@@ -64,8 +63,10 @@ fn model_choice() -> impl Strategy<Value = ModelChoice> {
 /// The numbers that links hold under a key of their own, in and out of their ranges; `None` is the catalog's figure.
 fn numbers() -> Vec<impl Strategy<Value = (&'static Number, Option<f64>)>> {
     let number = |input: &'static Input| {
-        let number =
-            input.number.as_ref().filter(|_| input.text.is_none() && !Load::SIZES.contains(&input.field))?;
+        let number = input
+            .number
+            .as_ref()
+            .filter(|_| input.text.is_none() && !Load::sizes().contains(&input.field))?;
         let value = match input.field {
             // More would make a number of GPUs that no link holds.
             Field::Tp | Field::Pp | Field::Dp | Field::Ep => (1u32..=128).prop_map(f64::from).boxed(),

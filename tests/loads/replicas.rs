@@ -22,7 +22,7 @@ fn replicas_that_do_not_divide_a_load_serve_no_more_than_it() {
 #[test]
 fn replicas_that_do_not_divide_clients_have_no_more_of_them() {
     for load in [Load::Concurrency(9), Load::Sessions(9)] {
-        let alone = run(&setup("vllm", Load::of(load.size(), 1.0))).metrics;
+        let alone = run(&setup("vllm", load.with_amount(1.0))).metrics;
         let nine = run(&Setup { replicas: 8, ..setup("vllm", load) }).metrics;
         assert!(
             nine.requests_per_s <= alone.requests_per_s * 9.0 * 1.02,

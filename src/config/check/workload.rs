@@ -71,7 +71,7 @@ fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
         }
     }
     let refused = issues.iter().any(|issue| {
-        issue.is_error() && (FIELDS.contains(&issue.field) || Load::SIZES.contains(&issue.field))
+        issue.is_error() && (FIELDS.contains(&issue.field) || Load::sizes().contains(&issue.field))
     });
     (!refused).then_some(prompts)
 }

@@ -89,7 +89,7 @@ impl Form {
     /// and no search chooses it, or takes the rates of a day instead.
     pub fn shows(&self, field: Field) -> bool {
         let input = field.input();
-        let is_of_day = Load::SIZES.contains(&field) && !self.hours().is_empty();
+        let is_of_day = Load::sizes().contains(&field) && !self.hours().is_empty();
         let is_chosen = self.find().is_some() && SearchSpace::chooses(field) || is_of_day;
         !is_chosen
             && input.place.is_some()
@@ -315,12 +315,12 @@ impl Form {
     fn forget(&mut self, field: Field) {
         self.link.data_release = None;
         // A length replaces the histogram, a load any other load.
+        let sizes = Load::sizes();
         let replaced: &[Field] = match field {
             Field::Isl | Field::Osl => &[Field::Histogram],
-            Field::Load => &Load::SIZES,
             // How many replicas a link's GPUs are.
             Field::Tp | Field::Pp | Field::Dp => &[Field::Gpus],
-            size if Load::SIZES.contains(&size) => &Load::SIZES,
+            size if size == Field::Load || sizes.contains(&size) => &sizes,
             _ => &[],
         };
         let gone = |of: Field| of == field || of == Field::Link || replaced.contains(&of);

@@ -14,7 +14,7 @@ pub fn keys_script() -> String {
         .filter(is_key)
         .map(|input| format!("  {}: \"{}\",\n", input.field.id(), input.key))
         .collect();
-    let sizes = Load::SIZES.map(|field| format!("\"{}\"", field.id())).join(", ");
+    let sizes = Load::sizes().map(|field| format!("\"{}\"", field.id())).join(", ");
     format!(
         "// Written from src/config/inputs/table.rs: `ROOFLIGHT_WRITE=1 cargo test --test links` renews it.
 

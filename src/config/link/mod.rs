@@ -234,7 +234,7 @@ pub fn names_nothing(address: &str) -> bool {
 fn topic(field: Field) -> Field {
     match field {
         Field::Stagger => Field::Ramp,
-        size if Load::SIZES.contains(&size) => Field::Load,
+        size if Load::sizes().contains(&size) => Field::Load,
         field => field,
     }
 }

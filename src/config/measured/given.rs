@@ -67,9 +67,9 @@ fn merged(changes: &Value, base: &Link) -> Value {
     all.remove(Field::Measured.id());
     // Removes the inputs that a change replaces.
     let (degrees, lengths) = ([Field::Tp, Field::Pp, Field::Dp], [Field::Isl, Field::Osl]);
-    let starts = [Field::Ramp, Field::Stagger];
+    let (sizes, starts) = (Load::sizes(), [Field::Ramp, Field::Stagger]);
     for (of, replaced) in [
-        (&Load::SIZES[..], &Load::SIZES[..]),
+        (&sizes[..], &sizes[..]),
         (&degrees, &[Field::Gpus]),
         (&lengths, &[Field::Histogram]),
         (&starts, &starts),

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::read::{Contributed, Contribution};
-use crate::calibration::{Band, ConfigPoint, Factors, KnownRun, shipped};
-use crate::config::{self, Load, Measured, Version, link};
+use crate::calibration::{Band, ConfigPoint, Factors, KnownRun, Observed, shipped};
+use crate::config::{Load, Measured, Metric, Version, link};
 use crate::efficiency::Efficiencies;
 use crate::evidence::cases::{AskLearned, texts};
 use crate::evidence::compared::{ComparedCase, ErrorMetric, Times};
@@ -32,13 +32,6 @@ pub struct Predicted {
     /// The intervals in which 80 % of measurements are expected, in the units of [`Times`].
     pub bands: BTreeMap<ErrorMetric, Band>,
 }
-
-/// The metrics that runs are compared in, and their names as inputs.
-const METRICS: [(ErrorMetric, config::Metric); 3] = [
-    (ErrorMetric::Ttft, config::Metric::Ttft),
-    (ErrorMetric::Tpot, config::Metric::Tpot),
-    (ErrorMetric::Throughput, config::Metric::Output),
-];
 
 /// Predicts a run. A run that the calibration holds is predicted without its configuration's runs, as in all
 /// evidence. Fails if nothing can be learned from it: it does not fit, is faster than the hardware, or is far from
@@ -109,17 +102,17 @@ fn times(measured: &Measured, run: &Run) -> Times {
     })
 }
 
-fn of_metrics(of: impl Fn(config::Metric) -> Option<f64>) -> Times {
-    let [ttft_ms, tpot_ms, output_per_s] = METRICS.map(|(_, metric)| of(metric));
+fn of_metrics(of: impl Fn(Metric) -> Option<f64>) -> Times {
+    let [ttft_ms, tpot_ms, output_per_s] = Observed::ALL.map(|observed| of(observed.metric()));
     Times { ttft_ms, tpot_ms, output_per_s, ..Times::default() }
 }
 
 impl Predicted {
     /// Measurements with their predictions, by metric: predicted, low and high end of its band, measured.
     pub fn figures(&self) -> impl Iterator<Item = (ErrorMetric, [f64; 4])> {
-        METRICS.iter().filter_map(|(metric, _)| {
-            let (ComparedCase { predicted, measured, .. }, band) = (&self.compared, self.bands.get(metric)?);
-            Some((*metric, [metric.of(predicted)?, band.low, band.high, metric.of(measured)?]))
+        Observed::ALL.into_iter().map(ErrorMetric::from).filter_map(|metric| {
+            let (ComparedCase { predicted, measured, .. }, band) = (&self.compared, self.bands.get(&metric)?);
+            Some((metric, [metric.of(predicted)?, band.low, band.high, metric.of(measured)?]))
         })
     }
 

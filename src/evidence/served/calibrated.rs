@@ -69,13 +69,6 @@ pub struct RunPoint<'a> {
     pub in_flight: f64,
 }
 
-/// A run's metrics under the calibration's names.
-const METRICS: [(ErrorMetric, Observed); 3] = [
-    (ErrorMetric::Ttft, Observed::Ttft),
-    (ErrorMetric::Tpot, Observed::Tpot),
-    (ErrorMetric::Throughput, Observed::Throughput),
-];
-
 pub fn predict(
     place: &RunPoint<'_>,
     calibration: &Calibration,
@@ -103,35 +96,32 @@ pub fn corrected(
     let (posterior, widths) =
         (calibration.posterior(at, &[], may_inform), calibration.widths(at, may_inform));
     let responses = Responses::of(posterior.factors(), |factors, _| simulate(factors))?;
-    let figure = |metric: ErrorMetric| {
-        let of = |times: &Times| metric.of(times).unwrap_or(f64::NAN);
+    let figure = |metric: Observed| {
+        let of = |times: &Times| ErrorMetric::from(metric).of(times).unwrap_or(f64::NAN);
         calibration.figure(&responses, (widths, &shares(closed, metric, &responses.at)), of)
     };
-    let band = |(metric, _): &(ErrorMetric, Observed)| Some((*metric, figure(*metric)?.band(&posterior)));
-    let bands: BTreeMap<ErrorMetric, Band> = METRICS.iter().filter_map(band).collect();
+    let band = |metric: Observed| Some((metric.into(), figure(metric)?.band(&posterior)));
+    let bands: BTreeMap<ErrorMetric, Band> = Observed::ALL.into_iter().filter_map(band).collect();
     let deviation = |(&metric, band): (&ErrorMetric, &Band)| {
         let real = metric.of(measured).filter(|real| *real > 0.0)?;
         let half = (band.high / band.low).ln() / 2.0;
         Some((metric, (real / metric.of(&responses.at)?).ln() / half))
     };
     let deviations = bands.iter().filter_map(deviation).collect();
-    let (ttft, tpot, output) =
-        (figure(ErrorMetric::Ttft), figure(ErrorMetric::Tpot), figure(ErrorMetric::Throughput));
+    let [ttft, tpot, output] = Observed::ALL.map(figure);
     let rank_input = RankInput { point: at.clone(), at: posterior.mean, ttft, tpot, e2e: None, output };
     Ok((Calibrated { predicted: responses.at, deviations, left: left(&posterior), rank_input }, bands))
 }
 
 /// The noise sources of a metric, as in a prediction.
-fn shares(closed: Option<f64>, metric: ErrorMetric, times: &Times) -> Vec<(Observed, f64)> {
+fn shares(closed: Option<f64>, metric: Observed, times: &Times) -> Vec<(Observed, f64)> {
     match (metric, closed) {
-        (ErrorMetric::Ttft, _) => vec![(Observed::Ttft, 1.0)],
-        (ErrorMetric::Throughput, Some(output)) => {
+        (Observed::Throughput, Some(output)) => {
             let (ttft, tpot) = (times.ttft_ms.unwrap_or(0.0), times.tpot_ms.unwrap_or(0.0));
             let waited = ttft / (ttft + tpot * (output - 1.0));
             vec![(Observed::Ttft, waited), (Observed::Tpot, 1.0 - waited)]
         }
-        (ErrorMetric::Throughput, None) => vec![(Observed::Throughput, 1.0)],
-        _ => vec![(Observed::Tpot, 1.0)],
+        _ => vec![(metric, 1.0)],
     }
 }
 

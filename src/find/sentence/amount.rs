@@ -1,12 +1,12 @@
 //! A phrase of a request: a limit, a number with its unit, hardware.
 
 use super::hardware::{self, owned};
-use super::limits::{limit, limited, set_limit};
+use super::limits::{SLOS, limit, limited, set_limit};
 use super::tokens::TOKENS;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
-use crate::find::capacity::SIZES;
+use crate::find::capacity::FIRST;
 use crate::find::layouts::ALL;
 use crate::units::significant;
 
@@ -23,9 +23,6 @@ const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 /// The word that makes a rate one per client, and words that precede such a rate.
 pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
-/// Limits, and the share of requests that must meet them.
-const SLOS: [Field; 5] =
-    [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
 /// Words after the share of prompts in the prefix cache.
 const CACHED: [&str; 5] = ["cache", "cached", "hit", "hits", "prefix"];
 /// Digits of a rate by the minute.
@@ -118,8 +115,8 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         // `200 ms TTFT`.
         AmountUnit::Time(each) => {
             words.skip();
-            let field = words.next_as(limited)?;
-            return set_limit(field, number * each, parsed);
+            let metric = words.next_as(limited)?;
+            return set_limit(metric, number * each, parsed);
         }
         AmountUnit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
         AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),
@@ -141,8 +138,8 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         }
         AmountUnit::Other => {
             words.skip();
-            let kind = words.next_as(queue)?;
-            return queued(number, kind, parsed);
+            let of = words.next_as(queue)?;
+            return queued(number, of, parsed);
         }
         _ => {}
     }
@@ -152,14 +149,14 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.
 fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let word = words.next_as(|word| LOADS.contains(&word).then(|| word.to_owned()))?;
-    let size = parsed.link.scenario.workload.load.size();
+    let own = parsed.link.scenario.workload.load;
     // Clients that nobody named do not limit a load.
-    let is_chosen = size != Field::Concurrency || parsed.has(&[Field::Load]);
+    let is_chosen = !matches!(own, Load::Concurrency(_)) || parsed.has(&[Field::Load]);
     let kind = match word.as_str() {
-        "users" | "clients" | "concurrency" => Field::Concurrency,
-        "sessions" => Field::Sessions,
-        _ if is_chosen && SIZES.contains(&size) => size,
-        _ => Field::Rate,
+        "users" | "clients" | "concurrency" => Load::Concurrency(1),
+        "sessions" => Load::Sessions(1),
+        _ if is_chosen && FIRST.map(Load::size).contains(&own.size()) => own,
+        _ => Load::Rate(1.0),
     };
     let from = words.at;
     while words.next_if(&["of", "is", BREAK]) {}
@@ -172,10 +169,10 @@ fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
                 return amount(&number, words, parsed);
             }
             // `max users 300`.
-            next if kind != Field::Rate
+            next if !matches!(kind, Load::Rate(_))
                 && next.is_none_or(|next| next == BREAK || FILLERS.contains(&next)) =>
             {
-                parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+                parsed.link.scenario.workload.load = kind.with_amount(f64::from(whole_count(number)?));
                 return Some(Field::Load);
             }
             _ => {}
@@ -183,8 +180,8 @@ fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     }
     words.at = from;
     let load = &mut parsed.link.scenario.workload.load;
-    if load.size() != kind {
-        *load = Load::of(kind, Workload::default().load.amount());
+    if load.size() != kind.size() {
+        *load = kind.with_amount(Workload::default().load.amount());
     }
     parsed.find.set(Field::Most, "yes");
     Some(Field::Most)
@@ -227,17 +224,17 @@ fn length(words: &mut Words) -> Option<()> {
     (!is_rate).then_some(())
 }
 
-/// The load for prompts that all arrive at once.
-fn queue(word: &str) -> Option<Field> {
+/// The load of prompts that all arrive at once.
+fn queue(word: &str) -> Option<fn(u32) -> Load> {
     match word {
-        "offline" => Some(Field::Offline),
-        "burst" => Some(Field::Burst),
+        "offline" => Some(Load::Offline),
+        "burst" => Some(Load::Burst),
         _ => None,
     }
 }
 
-fn queued(number: f64, kind: Field, parsed: &mut Parsed) -> Option<Field> {
-    parsed.link.scenario.workload.load = Load::of(kind, f64::from(whole_count(number)?));
+fn queued(number: f64, of: fn(u32) -> Load, parsed: &mut Parsed) -> Option<Field> {
+    parsed.link.scenario.workload.load = of(whole_count(number)?);
     Some(Field::Load)
 }
 

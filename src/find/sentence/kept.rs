@@ -1,11 +1,10 @@
 //! What a new line leaves unchanged from the previous request without showing it.
 
+use super::limits::SLOS;
 use crate::config::link::{BY_GPU, Link, SearchSpace, VARIES};
 use crate::config::names::named;
 use crate::config::{Field, Issue, Scenario, excerpt};
 
-const LIMITS: [Field; 5] =
-    [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
 /// The lengths of prompts and answers, and formats that no search varies, if they are not the defaults.
 const OWN: [Field; 6] = [Field::Isl, Field::Osl, Field::Shape, Field::CachedShare, Field::Weights, Field::Kv];
 const OTHERS: [Field; 4] = [Field::BudgetGpus, Field::BudgetDollars, Field::Most, Field::Day];
@@ -29,7 +28,7 @@ pub fn note(link: &Link, before: &SearchSpace, stated: impl Fn(Field) -> bool) -
         Some(format!("`{}` {}", field.id(), excerpt(&values.join(", "))))
     };
     let own = OWN.into_iter().filter(is_own);
-    let limits = own.chain(LIMITS).filter(|field| !stated(*field)).filter_map(limit);
+    let limits = own.chain(SLOS).filter(|field| !stated(*field)).filter_map(limit);
     let wishes =
         VARIES.into_iter().chain(BY_GPU).chain(OTHERS).filter(|field| !stated(*field)).filter_map(wish);
     let all: Vec<String> = limits.chain(wishes).collect();

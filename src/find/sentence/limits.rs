@@ -1,8 +1,11 @@
 //! Limits of latencies, and a job's deadline.
 
 use super::{AmountUnit, Parsed, Words};
-use crate::config::Field;
+use crate::config::{Field, LatencyMetric};
 
+/// Limits, and which requests must meet them.
+pub const SLOS: [Field; 5] =
+    [Field::SloTtft, Field::SloTpot, Field::SloE2e, Field::SloPercentile, Field::SloShare];
 /// Words before a deadline.
 pub const WITHIN: [&str; 2] = ["within", "in"];
 
@@ -11,9 +14,9 @@ pub fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field
     if WITHIN.contains(&word)
         && let Some(limit) = deadline(words)
     {
-        return set_limit(Field::SloE2e, limit, parsed);
+        return set_limit(LatencyMetric::E2e, limit, parsed);
     }
-    let Some(field) = limited(word) else {
+    let Some(metric) = limited(word) else {
         parsed.slos.percentile = Some(percentile(word)?);
         return Some(Field::SloPercentile);
     };
@@ -26,7 +29,7 @@ pub fn limit(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field
         parsed.slos.percentile = of;
         parsed.state(Field::SloPercentile, words.phrase(from, from + 1));
     }
-    set_limit(field, limit, parsed)
+    set_limit(metric, limit, parsed)
 }
 
 /// The milliseconds of `within 8 hours`, but not of `within 200 ms TTFT`.
@@ -49,25 +52,20 @@ fn deadline(words: &mut Words) -> Option<f64> {
     }
 }
 
-pub fn limited(word: &str) -> Option<Field> {
+pub fn limited(word: &str) -> Option<LatencyMetric> {
     match word {
-        "ttft" => Some(Field::SloTtft),
-        "tpot" | "itl" => Some(Field::SloTpot),
-        "e2e" | "latency" | "deadline" => Some(Field::SloE2e),
+        "ttft" => Some(LatencyMetric::Ttft),
+        "tpot" | "itl" => Some(LatencyMetric::Tpot),
+        "e2e" | "latency" | "deadline" => Some(LatencyMetric::E2e),
         _ => None,
     }
 }
 
 /// Nothing is served in no time.
-pub fn set_limit(field: Field, milliseconds: f64, parsed: &mut Parsed) -> Option<Field> {
-    let slos = &mut parsed.slos;
-    let slot = match field {
-        Field::SloTtft => &mut slos.ttft_ms,
-        Field::SloTpot => &mut slos.tpot_ms,
-        _ => &mut slos.e2e_ms,
-    };
-    *slot = Some(milliseconds).filter(|limit| *limit > 0.0);
-    slot.map(|_| field)
+pub fn set_limit(metric: LatencyMetric, milliseconds: f64, parsed: &mut Parsed) -> Option<Field> {
+    let limit = parsed.slos.limit_ms(metric);
+    *limit = Some(milliseconds).filter(|limit| *limit > 0.0);
+    limit.map(|_| metric.limit())
 }
 
 fn percentile(word: &str) -> Option<f64> {

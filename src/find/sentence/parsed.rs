@@ -1,20 +1,15 @@
 //! What a sentence states, and how it replaces the previous request.
 
 use super::kept;
-use super::limits::WITHIN;
+use super::limits::{SLOS, WITHIN};
 use super::workload::Kind;
 use crate::config::link::{Link, SearchSpace, exclude};
-use crate::config::{Field, Issue, Load, Slos, excerpt};
+use crate::config::{Field, Issue, LatencyMetric, Load, Slos, excerpt};
 
-/// Fields that one text may set only once.
-const ONCE: [Field; 15] = [
+/// Fields besides limits that one text may set only once.
+const ONCE: [Field; 10] = [
     Field::Model,
     Field::Load,
-    Field::SloTtft,
-    Field::SloTpot,
-    Field::SloE2e,
-    Field::SloPercentile,
-    Field::SloShare,
     Field::BudgetGpus,
     Field::BudgetDollars,
     Field::Isl,
@@ -70,7 +65,8 @@ impl Parsed {
 
     /// Warns if something else was stated before.
     pub fn state(&mut self, field: Field, phrase: String) {
-        let before = self.stated.iter().rfind(|(other, _)| *other == field && ONCE.contains(&field));
+        let is_once = ONCE.contains(&field) || SLOS.contains(&field);
+        let before = self.stated.iter().rfind(|(other, _)| *other == field && is_once);
         if let Some((_, before)) = before.filter(|(_, before)| !before.eq_ignore_ascii_case(&phrase)) {
             match field {
                 // The last one might be the average load, for which too few GPUs would be bought.
@@ -139,11 +135,10 @@ impl Parsed {
         let slos = &mut self.link.scenario.workload.slos;
         slos.percentile = self.slos.percentile.or(slos.percentile);
         slos.share = self.slos.share.or(slos.share);
-        (slos.ttft_ms, slos.tpot_ms, slos.e2e_ms) = (
-            self.slos.ttft_ms.or(slos.ttft_ms),
-            self.slos.tpot_ms.or(slos.tpot_ms),
-            self.slos.e2e_ms.or(slos.e2e_ms),
-        );
+        for metric in LatencyMetric::ALL {
+            let limit = slos.limit_ms(metric);
+            *limit = self.slos.limit_ms(metric).or(*limit);
+        }
         gone.extend(self.has(&[Field::Gpu, Field::Owned]).then_some(Field::Owned));
         if self.has(&[Field::Load, Field::Most]) {
             gone.extend([Field::Most, Field::Day]);

@@ -8,7 +8,7 @@ use crate::calibration::{
     Band, Calibration, ConfigPoint, Factors, KnownRun, Observed, Posterior, RankInput, Responses, Support,
     UncertainFigure, Versus, Widths, shipped,
 };
-use crate::config::{Field, Issue, Load, Setup, Start};
+use crate::config::{Issue, LatencyMetric, Load, Setup, Start};
 use crate::efficiency::Efficiencies;
 use crate::serving::sim::{LimitResult, Stats};
 
@@ -37,6 +37,11 @@ pub struct Bands {
 }
 
 impl Bands {
+    /// `None` for TPOT of one output token.
+    pub fn latency(&self, metric: LatencyMetric) -> Option<&Spread> {
+        metric.choose([Some(&self.ttft), self.tpot.as_ref(), Some(&self.e2e)])
+    }
+
     /// The probability that measurements of `run` meet all of its limits; `None` without limits, and for an overload, whose times
     /// depend on the length of the run.
     pub fn keep(&self, run: &Run) -> Option<f64> {
@@ -180,7 +185,7 @@ impl Runner {
         };
         let bands = bands(calibration, (&point, &posterior, widths), (&responses, edges.as_ref()), load);
         let bands = bands.map(|(mut bands, rank_input, lasting)| {
-            Floor::of(setup).raise_bands(&mut bands, responses.at.limits.iter().map(|kept| kept.field));
+            Floor::of(setup).raise_bands(&mut bands, responses.at.limits.iter().map(|kept| kept.metric));
             if load.is_rate() {
                 // No more is served than arrives.
                 let arriving = setup.requests_at(load.amount()) * f64::from(setup.workload.osl);
@@ -255,9 +260,10 @@ fn bands(
     (responses, edges): (&Responses<Run>, Option<&Edges>),
     load: Load,
 ) -> Option<(Bands, RankInput, Option<BandedFigure>)> {
-    let of_ttft = [(Observed::Ttft, 1.0)];
-    let of_tpot = [(Observed::Tpot, 1.0)];
     let of_e2e = of_e2e(&responses.at);
+    let shares = |metric: LatencyMetric| -> &[(Observed, f64)] {
+        metric.choose([&[(Observed::Ttft, 1.0)], &[(Observed::Tpot, 1.0)], &of_e2e])
+    };
     // A rate falls as times rise.
     let of_rate = of_e2e.map(|(metric, share)| (metric, -share));
     let figure = |shares: &[(Observed, f64)], of: &dyn Fn(&Run) -> f64| {
@@ -275,7 +281,8 @@ fn bands(
         let response = figure.response.map(|one| one.clamp(-STEEP, STEEP));
         Some(around(&UncertainFigure { response, ..figure }, of))
     };
-    let time = |shares: &[(Observed, f64)], stats: &dyn Fn(&Run) -> Option<Stats>| {
+    let time = |metric: LatencyMetric| {
+        let (shares, stats) = (shares(metric), move |run: &Run| run.metrics.latency(metric));
         let of = |figure: fn(Stats) -> f64| move |run: &Run| stats(run).map_or(f64::NAN, figure);
         let mean = figure(shares, &of(|stats| stats.mean));
         let spread = mean.map(|mean| Spread {
@@ -284,8 +291,7 @@ fn bands(
             p90: band(shares, &of(|stats| stats.p90)),
             p99: band(shares, &of(|stats| stats.p99)),
         });
-        let spread = spread.map(Spread::in_order);
-        (spread, mean)
+        (spread.map(Spread::in_order), mean)
     };
     let rate: &[(Observed, f64)] = match load {
         // Clients wait for answers: their rate is as certain as E2E.
@@ -295,16 +301,9 @@ fn bands(
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => &[],
     };
     let limits = responses.at.limits.iter().enumerate().map(|(index, kept)| {
-        let shares: &[(Observed, f64)] = match kept.field {
-            Field::SloTtft => &of_ttft,
-            Field::SloTpot => &of_tpot,
-            _ => &of_e2e,
-        };
-        band(shares, &|run| run.limits.get(index).map_or(f64::NAN, |kept| kept.at))
+        band(shares(kept.metric), &|run| run.limits.get(index).map_or(f64::NAN, |kept| kept.at))
     });
-    let (ttft_spread, ttft) = time(&of_ttft, &|run| Some(run.metrics.ttft));
-    let (tpot_spread, tpot) = time(&of_tpot, &|run| run.metrics.tpot);
-    let (e2e_spread, e2e) = time(&of_e2e, &|run| Some(run.metrics.e2e));
+    let [(ttft_spread, ttft), (tpot_spread, tpot), (e2e_spread, e2e)] = LatencyMetric::ALL.map(time);
     let output_per_s = |run: &Run| run.metrics.output_per_s;
     let output = figure(rate, &output_per_s);
     let lasting =

@@ -3,7 +3,7 @@
 use super::own::IMPOSSIBLE;
 use super::{Bands, Spread};
 use crate::calibration::Band;
-use crate::config::{Field, Setup};
+use crate::config::{LatencyMetric, Setup};
 use crate::graph::Batch;
 use crate::kernels::Sequences;
 use crate::serving::replica::share_of_pass;
@@ -36,16 +36,16 @@ impl Floor {
         }
     }
 
-    /// Raises the ends of bands below the floor to it; `limits` are the fields of the limits' bands.
-    pub fn raise_bands(self, bands: &mut Bands, limits: impl Iterator<Item = Field>) {
+    /// Raises the ends of bands below the floor to it; `limits` are what the limits' bands are of.
+    pub fn raise_bands(self, bands: &mut Bands, limits: impl Iterator<Item = LatencyMetric>) {
         bands.ttft.raise(self.ttft);
         bands.tpot.iter_mut().for_each(|spread| spread.raise(self.tpot));
         bands.e2e.raise(self.ttft);
-        for (band, field) in bands.limits.iter_mut().zip(limits) {
-            let least = match field {
-                Field::SloTtft => self.ttft,
-                Field::SloTpot => self.tpot,
-                _ => continue,
+        for (band, metric) in bands.limits.iter_mut().zip(limits) {
+            let least = match metric {
+                LatencyMetric::Ttft => self.ttft,
+                LatencyMetric::Tpot => self.tpot,
+                LatencyMetric::E2e => continue,
             };
             band.iter_mut().for_each(|band| raise(band, least));
         }

@@ -180,24 +180,22 @@ impl Runner {
         let observed = observations(&responses, load, measured, Factors::NONE);
         let furthest = self.calibration.map(|calibration| calibration.outliers.furthest);
         let of = |run: &Run| {
-            let all = compared(load, measured).into_iter();
-            let ratio =
-                |(metric, of): (Metric, Observed)| Some((metric, of, log_ratio(metric, measured, run)?));
-            all.filter_map(ratio).collect::<Vec<_>>()
+            let ratio = |&of: &Observed| Some((of, log_ratio(of.metric(), measured, run)?));
+            compared(load, measured).iter().filter_map(ratio).collect::<Vec<_>>()
         };
         // For rates, higher is faster; for times, lower.
-        let is_below = |(metric, _, ratio): &(Metric, Observed, f64), least: f64| {
-            let sign = if metric.is_time() { 1.0 } else { -1.0 };
-            *metric != Metric::Ttft && sign * ratio < least.ln()
+        let is_below = |&(of, ratio): &(Observed, f64), least: f64| {
+            let sign = if of.metric().is_time() { 1.0 } else { -1.0 };
+            of != Observed::Ttft && sign * ratio < least.ln()
         };
         // A measurement that no engine could reach is reported before one that is far from the prediction. The ideal is
         // only simulated for measurements faster than predicted: all others are slower than the ideal, too.
         if of(&responses.at).iter().any(|one| is_below(one, 1.0))
-            && let Some((_, of, _)) = ideal().iter().flat_map(of).find(|one| is_below(one, IMPOSSIBLE))
+            && let Some((of, _)) = ideal().iter().flat_map(of).find(|one| is_below(one, IMPOSSIBLE))
         {
             return Err(format!("its {} is better than the hardware's peak rates allow", of.name()));
         }
-        for (_, of, ratio) in of(&responses.at) {
+        for (of, ratio) in of(&responses.at) {
             if furthest.is_some_and(|furthest| ratio.abs() > furthest) {
                 let far = times(ratio.exp());
                 return Err(format!("its {} is {far} the prediction, too far off to learn from", of.name()));
@@ -237,7 +235,8 @@ pub(super) fn observations(
     factors: Factors,
 ) -> Vec<Observation> {
     let logs = factors.logs();
-    let observation = |(metric, of): (Metric, Observed)| {
+    let observation = |&of: &Observed| {
+        let metric = of.metric();
         let median = measured.of(metric).mean.is_none();
         let response = responses.response(of.waits(), |run| run.metric(metric, median).unwrap_or(f64::NAN));
         let of_factors: f64 = response.iter().zip(logs).map(|(by, log)| by * log).sum();
@@ -245,7 +244,7 @@ pub(super) fn observations(
         let one = Observation { metric: of, log_ratio, response, weight: 1.0 };
         log_ratio.is_finite().then_some(one)
     };
-    compared(load, measured).into_iter().filter_map(observation).collect()
+    compared(load, measured).iter().filter_map(observation).collect()
 }
 
 /// The logarithm of measured over that of `run`; `None` if either is missing.
@@ -266,21 +265,15 @@ fn times(ratio: f64) -> String {
 
 /// Metrics that reflect step times: TTFT and TPOT of a load in balance; the rate if requests are served to
 /// exhaustion or nothing else is known.
-fn compared(load: Load, measured: &Measured) -> Vec<(Metric, Observed)> {
-    let rate = vec![(Metric::Output, Observed::Throughput)];
-    let times = vec![(Metric::Ttft, Observed::Ttft), (Metric::Tpot, Observed::Tpot)];
-    let has_times = times.iter().any(|(metric, _)| measured.of(*metric).value().is_some());
+fn compared(load: Load, measured: &Measured) -> &'static [Observed] {
+    let times = &[Observed::Ttft, Observed::Tpot];
+    let has_times = times.iter().any(|of| measured.of(of.metric()).value().is_some());
     match load {
-        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => rate,
         // Everything that arrives is served, whatever the step times.
         Load::Rate(_) | Load::ConstantRate(_) | Load::SessionRate(_) => times,
-        Load::Concurrency(_) | Load::Sessions(_) => {
-            if has_times {
-                times
-            } else {
-                rate
-            }
-        }
+        Load::Concurrency(_) | Load::Sessions(_) if has_times => times,
+        Load::Concurrency(_) | Load::Sessions(_) => &[Observed::Throughput],
+        Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => &[Observed::Throughput],
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::capacity::MOST_CLIENTS;
 use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
-use crate::config::{Field, Issue, Load};
+use crate::config::{Issue, Load};
 use crate::units::significant;
 
 /// A curve over clients runs from one to this multiple of the load's, or at least this many.
@@ -45,8 +45,8 @@ pub struct Sweep {
     points: VecDeque<Load>,
     /// Number of points on the curve; further runs look for the largest load.
     total: usize,
-    /// The size input that varies.
-    kind: Field,
+    /// A load of the kind that varies.
+    own: Load,
     /// The largest load tried beyond the curve.
     most: f64,
     /// Bounds found with the setup's own start, as on the curve.
@@ -74,16 +74,16 @@ impl Sweep {
             }
             Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => Vec::new(),
         };
-        let points = amounts.into_iter().map(|amount| Load::of(load.size(), amount)).collect();
+        let points = amounts.into_iter().map(|amount| load.with_amount(amount)).collect();
         let ramped = runner.ramps_clients(load).then(Bracket::default);
         let most = most.min(f64::from(MOST_CLIENTS));
-        Self { known, ramped, most, ..Self::new(points, load.size()) }
+        Self { known, ramped, most, ..Self::new(points, load) }
     }
 
-    fn new(points: VecDeque<Load>, kind: Field) -> Self {
+    fn new(points: VecDeque<Load>, own: Load) -> Self {
         let total = points.len();
         let (stated, most) = (Bracket::default(), f64::from(MOST_CLIENTS));
-        Self { points, total, kind, most, stated, ramped: None, curve: Vec::new(), known: None }
+        Self { points, total, own, most, stated, ramped: None, curve: Vec::new(), known: None }
     }
 
     /// Runs the next load, if there is one.
@@ -138,10 +138,10 @@ impl Sweep {
         match self.points.pop_front() {
             Some(load) => Some((load, Purpose::Point)),
             None => {
-                let stated = self.stated.between(self.kind).map(|load| (load, Purpose::Stated));
+                let stated = self.stated.between(self.own).map(|load| (load, Purpose::Stated));
                 let ramped = || {
                     let ramped = self.ramped?;
-                    ramped.between(self.kind).or_else(|| ramped.beyond(self.kind, self.most))
+                    ramped.between(self.own).or_else(|| ramped.beyond(self.own, self.most))
                 };
                 stated.or_else(|| ramped().map(|load| (load, Purpose::Ramped)))
             }
@@ -177,23 +177,23 @@ impl Bracket {
     }
 
     /// Halfway between the bounds, unless they are close.
-    fn between(&self, kind: Field) -> Option<Load> {
+    fn between(&self, own: Load) -> Option<Load> {
         let (met, missed) = (self.met?, self.missed?);
         if missed <= met * (1.0 + PRECISION) {
             return None;
         }
         let middle = (met * missed).sqrt();
-        if Load::of(kind, middle).is_rate() {
-            return Some(Load::of(kind, middle));
+        if own.is_rate() {
+            return Some(own.with_amount(middle));
         }
         let middle = middle.round().max(met + 1.0).min(missed - 1.0);
-        (middle > met).then_some(Load::of(kind, middle))
+        (middle > met).then_some(own.with_amount(middle))
     }
 
     /// Twice the largest load up to `most`, as long as every load met the SLOs.
-    fn beyond(&self, kind: Field, most: f64) -> Option<Load> {
+    fn beyond(&self, own: Load, most: f64) -> Option<Load> {
         let more = self.met.filter(|_| self.missed.is_none())? * 2.0;
-        (more <= most).then_some(Load::of(kind, more))
+        (more <= most).then_some(own.with_amount(more))
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
 
     fn largest(limit: f64) -> (Option<f64>, usize) {
         let points: VecDeque<Load> = clients_around(16).map(Load::Concurrency).collect();
-        let mut sweep = Sweep::new(points, Field::Concurrency);
+        let mut sweep = Sweep::new(points, Load::Concurrency(16));
         let mut runs = 0;
         while let Some((load, _)) = sweep.next_load() {
             sweep.stated.record(&run(load, limit));

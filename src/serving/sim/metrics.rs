@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{FinishedRequest, Gap, Outcome};
-use crate::config::{Field, Slos};
+use crate::config::{LatencyMetric, Slos};
 use crate::units::quantile;
 
 /// Mean and quantiles, in seconds. Quantiles are interpolated linearly, as in NumPy.
@@ -76,6 +76,13 @@ pub struct Metrics {
     pub running: f64,
 }
 
+impl Metrics {
+    /// `None` for TPOT if no request has a second token.
+    pub fn latency(&self, metric: LatencyMetric) -> Option<Stats> {
+        metric.choose([Some(self.ttft), self.tpot, Some(self.e2e)])
+    }
+}
+
 /// The metrics of a run; `None` without requests.
 pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
     let requests = &outcome.requests;
@@ -103,18 +110,9 @@ pub fn metrics(outcome: &Outcome) -> Option<Metrics> {
 /// TPOT limit.
 pub fn goodput(outcome: &Outcome, limits: &Slos) -> f64 {
     let good = outcome.requests.iter().filter(|served| {
-        limits.limits().all(|(field, limit)| limited(field, served).is_none_or(|seconds| seconds <= limit))
+        limits.limits().all(|(metric, limit)| served.latency(metric).is_none_or(|seconds| seconds <= limit))
     });
     outcome.each * good.count() as f64 / outcome.duration()
-}
-
-/// The seconds that the limit of an input is on; `None` for TPOT of one output token.
-fn limited(limit: Field, served: &FinishedRequest) -> Option<f64> {
-    match limit {
-        Field::SloTtft => Some(served.ttft()),
-        Field::SloTpot => served.tpot(),
-        _ => Some(served.e2e()),
-    }
 }
 
 /// A limit and its result.
@@ -122,7 +120,9 @@ fn limited(limit: Field, served: &FinishedRequest) -> Option<f64> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LimitResult {
     /// `slo_ttft`, `slo_tpot` or `slo_e2e`.
-    pub field: Field,
+    #[serde(rename = "field")]
+    #[cfg_attr(test, ts(as = "crate::config::Field"))]
+    pub metric: LatencyMetric,
     /// Seconds.
     pub limit: f64,
     /// Share of requests within it.
@@ -134,14 +134,14 @@ pub struct LimitResult {
 
 /// Each limit separately. TPOT is over requests with more than one output token.
 pub fn limit_results(outcome: &Outcome, slos: &Slos) -> Vec<LimitResult> {
-    let one = |(field, limit): (Field, f64)| {
-        let all = ascending(outcome.requests.iter().filter_map(|served| limited(field, served)));
+    let one = |(metric, limit)| {
+        let all = ascending(outcome.requests.iter().filter_map(|served| served.latency(metric)));
         let within = all.partition_point(|&seconds| seconds <= limit);
         let share = if all.is_empty() { 1.0 } else { within as f64 / all.len() as f64 };
         let asked = slos.share_of_each();
         let at = quantile(&all, asked);
         let is_kept = share >= asked * (1.0 - ROUNDING);
-        LimitResult { field, limit, share, at: if is_kept { at.min(limit) } else { at.max(limit) } }
+        LimitResult { metric, limit, share, at: if is_kept { at.min(limit) } else { at.max(limit) } }
     };
     slos.limits().map(one).collect()
 }

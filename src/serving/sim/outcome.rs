@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::LatencyMetric;
+
 /// One request's times as seen by its client, in seconds from the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FinishedRequest {
@@ -39,6 +41,11 @@ impl FinishedRequest {
     pub fn tpot(&self) -> Option<f64> {
         let others = self.output.checked_sub(1).filter(|&others| others > 0)?;
         Some((self.last - self.first) / f64::from(others))
+    }
+
+    /// Seconds; `None` for TPOT of one output token.
+    pub fn latency(&self, metric: LatencyMetric) -> Option<f64> {
+        metric.choose([Some(self.ttft()), self.tpot(), Some(self.e2e())])
     }
 }
 

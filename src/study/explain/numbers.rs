@@ -1,12 +1,12 @@
 //! The headline numbers and the memory, formula by formula.
 
 use crate::calibration::Factors;
-use crate::config::{Load, MemoryShareOf, Setup};
+use crate::config::{LatencyMetric, Load, MemoryShareOf, Setup};
 use crate::graph::Phase;
 use crate::serving::Report;
 use crate::serving::report::{Headline, Memory, PassReport};
 use crate::serving::run::Run;
-use crate::serving::sim::{Metrics, Stats};
+use crate::serving::sim::Stats;
 use crate::study::accuracy::{Accuracy, ErrorGroup, Grouping};
 use crate::study::ttft::{TtftParts, encoder};
 use crate::study::{Block, Row, words};
@@ -14,14 +14,12 @@ use crate::units::{Bytes, Dollars, Flops, Seconds, count, counted, decimal, fixe
 
 /// One fold per number, with the id of the page's number.
 pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Block> {
-    let spread = |of: fn(&Metrics) -> Option<Stats>| {
-        report.run.as_ref().and_then(|run| of(&run.metrics)).map(percentiles)
-    };
-    let spread_ttft = spread(|metrics| Some(metrics.ttft));
-    let mut blocks = vec![ttft(setup, report, headline, report.pass(Phase::Prefill), spread_ttft)];
+    let spread = |of: LatencyMetric| report.run.as_ref()?.metrics.latency(of).map(percentiles);
+    let of_ttft = spread(LatencyMetric::Ttft);
+    let mut blocks = vec![ttft(setup, report, headline, report.pass(Phase::Prefill), of_ttft)];
     let decode = report.pass(Phase::Decode).map(|pass| (pass, report.decode_factor()));
-    blocks.extend(tpot(setup, headline, decode, spread(|metrics| metrics.tpot)));
-    blocks.push(e2e(setup, headline, spread(|metrics| Some(metrics.e2e))));
+    blocks.extend(tpot(setup, headline, decode, spread(LatencyMetric::Tpot)));
+    blocks.push(e2e(setup, headline, spread(LatencyMetric::E2e)));
     blocks.push(throughput(setup, headline, report.run.as_ref()));
     blocks.extend(cost(setup, headline));
     blocks.extend(report.passes.iter().map(|pass| utilisation(setup, pass, report.factors())));

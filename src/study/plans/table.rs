@@ -1,7 +1,7 @@
 //! The plans as a table, and the details of each.
 
 use crate::calibration::Band;
-use crate::config::{Slos, link};
+use crate::config::link;
 use crate::find::DeploymentPlan;
 use crate::study::{Block, Fact, Row, Span};
 use crate::units::{Dollars, Printed, Seconds, cents, chance, count, counted, fixed, percent};
@@ -125,7 +125,7 @@ fn figures(plan: &DeploymentPlan) -> Block {
         let (at, limit) = (Seconds(kept.at).print(), Seconds(kept.limit).print());
         let band = plan.bands.as_ref().and_then(|bands| bands.limits.get(index)?.as_ref());
         let band = band.map_or_else(String::new, |band| format!(" (80 %: {})", between(band)));
-        let name = format!("{} P{}", Slos::metric(kept.field), count(percentile));
+        let name = format!("{} P{}", kept.metric.name(), count(percentile));
         let share = percent(kept.share);
         facts.push(Fact::new(&name, format!("{at}{band}, limit {limit}: {share} of requests"), LIMITED));
     }

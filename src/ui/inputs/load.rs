@@ -25,7 +25,7 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     let kinds = renewed(move || match day.get() {
         Some(day) => view! { <span data-testid="load-of-day">{day}" (daily load)"</span> }.into_any(),
         None => {
-            let kinds = Load::SIZES.map(|size| kind(state, size, chosen));
+            let kinds = Load::KINDS.map(|of| kind(state, of, chosen));
             view! { <span class="segments">{Vec::from(kinds)}</span> }.into_any()
         }
     });
@@ -39,9 +39,10 @@ pub fn LoadKinds(input: &'static Input) -> impl IntoView {
     }
 }
 
-/// The radio button for the kind of load with this size input. `chosen` holds the load that was last typed, and the one
+/// The radio button for loads of the kind of `of`. `chosen` holds the load that was last typed, and the one
 /// that choosing kinds has made of it since: returning to its kind restores it.
-fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) -> AnyView {
+fn kind(state: State, of: Load, chosen: StoredValue<Option<(Load, Load)>>) -> AnyView {
+    let size = of.size();
     let label = if size == Field::Batch { "One static batch" } else { size.input().label };
     let choose = move || {
         let number = |id| state.reading(id).map(|reading| reading.value);
@@ -55,7 +56,7 @@ fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) ->
                 };
                 let back = (typed.size() == size).then_some(typed);
                 let running = running.map(|each| each * f64::from(scenario.replicas));
-                let load = back.unwrap_or_else(|| like(&scenario.workload, size, rate, running));
+                let load = back.unwrap_or_else(|| like(&scenario.workload, of, rate, running));
                 chosen.set_value(Some((typed, load)));
                 scenario.workload.load = load;
             });
@@ -65,19 +66,19 @@ fn kind(state: State, size: Field, chosen: StoredValue<Option<(Load, Load)>>) ->
     radio("load", format!("load-{}", size.id()), label, checked, choose)
 }
 
-/// A load of another kind similar to the answered `workload`: the same number in flight, or the same rate.
-fn like(workload: &Workload, size: Field, per_s: Option<f64>, running: Option<f64>) -> Load {
+/// A load of the kind of `of`, similar to the answered `workload`: the same number in flight, or the same rate.
+fn like(workload: &Workload, of: Load, per_s: Option<f64>, running: Option<f64>) -> Load {
     let per_s = per_s.unwrap_or(1.0);
     // Two digits are as many as one would type.
     let rate = |per_s: f64| significant(per_s, 2).max(0.01);
-    let amount = match size {
-        Field::Rate | Field::ConstantRate => rate(per_s),
-        Field::SessionRate => rate(per_s / f64::from(workload.turns.count.max(1))),
-        Field::Burst | Field::Offline => constants().at_rate,
-        _ => match workload.load {
+    let amount = match of {
+        Load::Rate(_) | Load::ConstantRate(_) => rate(per_s),
+        Load::SessionRate(_) => rate(per_s / f64::from(workload.turns.count.max(1))),
+        Load::Burst(_) | Load::Offline(_) => constants().at_rate,
+        Load::Concurrency(_) | Load::Sessions(_) | Load::Batch(_) => match workload.load {
             Load::Concurrency(at_once) | Load::Sessions(at_once) | Load::Batch(at_once) => f64::from(at_once),
             _ => running.map_or(16.0, |running| running.round().max(1.0)),
         },
     };
-    Load::of(size, amount)
+    of.with_amount(amount)
 }

@@ -4,7 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::issues::{Issues, invalid, list_id};
-use crate::config::Field;
+use crate::config::LatencyMetric;
 use crate::config::inputs::{Input, Number};
 use crate::ui::state::State;
 
@@ -16,7 +16,7 @@ pub fn NumberInput(input: &'static Input, number: &'static Number) -> impl IntoV
     let default = move || state.form.with(|form| number.listed(form.scenario()));
     let value = move || state.form.with(|form| number.effective(form.scenario()));
     let position = move || value().map_or(0, |value| number.stops.nearest(value));
-    let is_limit = matches!(field, Field::SloTtft | Field::SloTpot | Field::SloE2e);
+    let is_limit = LatencyMetric::of_limit(field).is_some();
     let none = if is_limit { "no limit" } else { "" };
     let print = move |value: Option<f64>| value.map_or(none.into(), |value| number.print(value));
     // No limit has no unit.

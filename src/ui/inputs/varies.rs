@@ -10,9 +10,9 @@ use web_sys::{Element, Event, HtmlInputElement};
 
 use super::issues::{issue_list, list_id};
 use super::options;
-use crate::config::catalog::{catalog, offered};
+use crate::config::catalog::offered;
 use crate::config::check::{KV_FORMATS, weight_formats};
-use crate::config::link::{BY_GPU, SearchSpace};
+use crate::config::link::SearchSpace;
 use crate::config::{Dtype, Field, Gpu, Issue, Scenario};
 use crate::find::all;
 use crate::ui::parts::renewed;
@@ -72,7 +72,8 @@ fn controls(state: State) -> AnyView {
     let part = |(html, fields): (String, &'static [Field])| {
         let found = move || {
             let all = fields.iter().flat_map(|field| state.issues_of(*field));
-            all.filter(|issue| !options::ordered_gpus().any(|gpu| is_of(issue, gpu))).collect()
+            // Those of one GPU are next to it.
+            all.filter(|issue| issue.of.is_none()).collect()
         };
         let issues = issue_list(fields.first().map(|field| list_id(*field)).unwrap_or_default(), found);
         view! { <div inner_html=html></div>{issues} }.into_any()
@@ -95,30 +96,19 @@ fn controls(state: State) -> AnyView {
     view! { <div node_ref=root on:change=changed>{Vec::from(parts.map(part))}</div> }.into_any()
 }
 
-/// Whether an issue is about the number or the price of this GPU, and is shown next to it.
-fn is_of(issue: &Issue, gpu: &Gpu) -> bool {
-    // One name may be the beginning of another.
-    let (begins, within) = (format!("{} has ", gpu.name), format!(" of {} must ", gpu.name));
-    issue.is_error()
-        && BY_GPU.contains(&issue.field)
-        && (issue.text.starts_with(&begins) || issue.text.contains(&within))
-}
-
 /// Marks the boxes that `issues` are about, and lists those of a GPU below its own.
 fn mark(root: &Element, issues: &[Issue]) {
     let Ok(boxes) = root.query_selector_all("input[type=text][data-wish]") else { return };
     let boxes = (0..boxes.length()).filter_map(|index| boxes.item(index)?.dyn_into::<Element>().ok());
     for element in boxes {
-        let data = |name: &str| element.get_attribute(name).unwrap_or_default();
-        let (field, gpu) = (Field::from_id(&data("data-wish")), data("data-of"));
-        let gpu = catalog().gpu(&gpu);
-        let about = |issue: &&Issue| {
-            issue.is_error() && Some(issue.field) == field && gpu.is_none_or(|gpu| is_of(issue, gpu))
-        };
+        let data = |name: &str| element.get_attribute(name).filter(|text| !text.is_empty());
+        let (field, gpu) = (data("data-wish").and_then(|id| Field::from_id(&id)), data("data-of"));
+        let is_about = |issue: &Issue| Some(issue.field) == field && (gpu.is_none() || issue.of == gpu);
+        let about = |issue: &&Issue| issue.is_error() && is_about(issue);
         let own: Vec<&Issue> = issues.iter().filter(about).collect();
         let was_invalid = element.get_attribute("aria-invalid").is_some_and(|invalid| invalid == "true");
         let _ = element.set_attribute("aria-invalid", if own.is_empty() { "false" } else { "true" });
-        let list = gpu.and_then(|_| document().get_element_by_id(&issues_id(&element.id())));
+        let list = gpu.as_ref().and_then(|_| document().get_element_by_id(&issues_id(&element.id())));
         let Some(list) = list.filter(|_| was_invalid || !own.is_empty()) else { continue };
         list.set_inner_html(&own.iter().map(|issue| listed(issue)).collect::<String>());
         if let (false, Ok(Some(fold))) = (was_invalid, element.closest("details")) {

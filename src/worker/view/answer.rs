@@ -3,12 +3,12 @@
 use super::{memory, passes, run, verdict};
 use crate::calibration::Band;
 use crate::chart::{Chart, Roofline, elsewhere, not_shown, summary};
-use crate::config::{Field, Measured, Metric, Setup};
+use crate::config::{Field, LatencyMetric, Measured, Metric, Setup};
 use crate::find::RankedBy;
 use crate::serving::Report;
 use crate::serving::deviation::{Deviation, deviations, print};
 use crate::serving::report::{Basis, Headline};
-use crate::serving::run::{Calibrated, Power, Run, Spread};
+use crate::serving::run::{Calibrated, Power, Run};
 use crate::serving::sim::Stats;
 use crate::units::{Dollars, Joules, Printed, Seconds, Watts, count, counted, percent};
 use crate::worker::protocol::{Answer, Reading};
@@ -38,14 +38,8 @@ pub fn answer(setup: &Setup, report: &Report, measured: &Measured, traced: bool)
 /// The available headline numbers: no TPOT for a single token; without a price, where to enter it.
 fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Measured) -> Vec<Reading> {
     let run = report.run.as_ref();
-    let spread = |stats: Option<Stats>| stats.map(percentiles).unwrap_or_default();
     let metrics = run.map(|run| &run.metrics);
     let bands = report.calibrated.as_ref().map(|calibrated| &calibrated.bands);
-    let time = |id: &str, value: Seconds, stats: Option<Stats>, band: Option<&Spread>| Reading {
-        spread: spread(stats),
-        band: between(band.map(|spread| spread.mean), |value| Seconds(value).print()),
-        ..reading(id, value.0, value.print())
-    };
     let rate =
         |id: &str, value: f64, unit: &'static str| reading(id, value, Printed { number: count(value), unit });
     let speed = |value: f64| Printed { number: count(value), unit: "tok/s" };
@@ -60,18 +54,25 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         measured: compared(metric, &measured, report).unwrap_or_default(),
         ..one
     };
-    let ttft =
-        time("ttft", headline.ttft, metrics.map(|metrics| metrics.ttft), bands.map(|bands| &bands.ttft));
-    let (tpots, tpot_band) =
-        (metrics.and_then(|metrics| metrics.tpot), bands.and_then(|bands| bands.tpot.as_ref()));
-    let tpot = headline.tpot.map(|tpot| time("tpot", tpot, tpots, tpot_band));
+    let time = |of: LatencyMetric| {
+        let value = headline.latency(of)?;
+        let stats = metrics.and_then(|metrics| metrics.latency(of));
+        let band = bands.and_then(|bands| Some(bands.latency(of)?.mean));
+        let reading = Reading {
+            spread: stats.map(percentiles).unwrap_or_default(),
+            band: between(band, |value| Seconds(value).print()),
+            ..reading(of.id(), value.0, value.print())
+        };
+        Some(with_measured(of.choose([Metric::Ttft, Metric::Tpot, Metric::E2e]), reading))
+    };
+    let tpots = metrics.and_then(|metrics| metrics.tpot);
     let least = tpots.map(|tpots| format!("99 % get {} or more", count(1.0 / tpots.p99)));
+    let tpot_band = bands.and_then(|bands| bands.tpot.as_ref());
     let per_user = |value: f64| Reading {
         spread: least.clone().unwrap_or_default(),
         band: between(tpot_band.map(|tpot| tpot.mean.under(1.0)), speed),
         ..rate("per-user", value, "tok/s")
     };
-    let e2e = time("e2e", headline.e2e, metrics.map(|metrics| metrics.e2e), bands.map(|bands| &bands.e2e));
     let throughput = Reading {
         // Without limits, the speed that users get.
         spread: goodput.or_else(|| Some(format!("{} per user", least.as_ref()?))).unwrap_or_default(),
@@ -82,9 +83,9 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
     let arrives = setup.workload.load.is_rate() && run.is_some_and(|run| run.saturation.is_none());
     let cheapest = headline.dollars_per_million.filter(|_| arrives).map_or(0.0, |dollars| dollars.0);
     let all = [
-        Some(with_measured(Metric::Ttft, ttft)),
-        tpot.map(|tpot| with_measured(Metric::Tpot, tpot)),
-        Some(with_measured(Metric::E2e, e2e)),
+        time(LatencyMetric::Ttft),
+        time(LatencyMetric::Tpot),
+        time(LatencyMetric::E2e),
         Some(with_measured(Metric::Output, throughput)),
         Some(rate("per-gpu", headline.output_per_s_per_gpu, "tok/s")),
         headline.output_per_s_per_user.map(per_user),

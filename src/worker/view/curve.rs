@@ -2,7 +2,7 @@
 
 use super::{HEIGHT, in_all, round};
 use crate::chart::{Chart, Line, Tone, runs};
-use crate::config::{Load, Measured, Metric, Setup};
+use crate::config::{Measured, Metric, Setup};
 use crate::serving::run::{Point, Sweep};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
@@ -92,7 +92,7 @@ fn with_measured(measured: &MeasuredPoints<'_>, setup: &Setup, mut chart: Chart)
 
 fn words(setup: &Setup, points: &[Point]) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
-    let load = |point: &Point| named::load(Load::of(setup.workload.load.size(), point.load));
+    let load = |point: &Point| named::load(setup.workload.load.with_amount(point.load));
     let time = |value: f64| Seconds(value).print();
     let mut text = format!(
         "From {} to {}: mean TTFT {} to {}",
@@ -127,7 +127,7 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
         return String::new();
     }
     let end = points.last().map_or(0.0, |point| point.load);
-    let load = |most| named::load(Load::of(setup.workload.load.size(), most));
+    let load = |most| named::load(setup.workload.load.with_amount(most));
     let share = count(setup.workload.slos.share_of_each() * 100.0);
     let Some(most) = sweep.largest_as_stated() else {
         return format!("Not even the smallest load keeps {share} % of requests within the limits.");
@@ -173,7 +173,7 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
     let (at, with) = known
         .filter(|(_, with)| open(*with))
         .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
-    let load = Load::of(setup.workload.load.size(), at);
+    let load = setup.workload.load.with_amount(at);
     let name = format!(
         "The most informative load to measure is {}: {} to meet the limits",
         named::load(load),

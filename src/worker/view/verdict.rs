@@ -1,23 +1,16 @@
 //! Whether an answer meets the limits, and by how much.
 
-use crate::config::{Field, Issue, Setup, Slos};
+use crate::config::{Issue, LatencyMetric, Setup};
 use crate::serving::{Report, UNFIT};
 
 use crate::serving::report::Headline;
 use crate::serving::run::Run;
+use crate::serving::sim::LimitResult;
 use crate::units::{self, Doubt, Seconds, confidence, count, fixed};
 use crate::worker::protocol::Verdict;
 
 /// Share of its limit up to which the median meets it easily.
 const EASILY: f64 = 0.5;
-
-/// A limit and the time compared with it, in seconds.
-struct ComparedLimit {
-    name: &'static str,
-    limit: f64,
-    /// The time reached by the required share of requests; the mean for a static batch.
-    time: f64,
-}
 
 pub fn of(setup: &Setup, report: &Report) -> Verdict {
     let Some(headline) = &report.headline else {
@@ -42,28 +35,23 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
     }
     let (limits, at) = match run {
         Some(run) => {
-            let limits = run.limits.iter().map(|kept| ComparedLimit {
-                name: Slos::metric(kept.field),
-                limit: kept.limit,
-                time: kept.at,
-            });
             let percentile = setup.workload.slos.share_of_each() * 100.0;
-            (limits.collect::<Vec<_>>(), format!(" P{}", count(percentile)))
+            (run.limits.clone(), format!(" P{}", count(percentile)))
         }
         None => (means(setup, headline), String::new()),
     };
-    let missed: Vec<&ComparedLimit> = limits.iter().filter(|limit| limit.time > limit.limit).collect();
+    let missed: Vec<&LimitResult> = limits.iter().filter(|limit| limit.at > limit.limit).collect();
     let keeps = run.map_or(missed.is_empty(), |run| run.meets_limits() != Some(false));
     let keep = report.calibrated.as_ref().zip(run).and_then(|(calibrated, run)| calibrated.bands.keep(run));
-    let said = |of: &[&ComparedLimit], words: fn(&ComparedLimit) -> String, with: Option<f64>| {
-        let limits = of.iter().map(|limit| format!("{}{at} {}", limit.name, words(limit)));
+    let said = |of: &[&LimitResult], words: fn(&LimitResult) -> String, with: Option<f64>| {
+        let limits = of.iter().map(|limit| format!("{}{at} {}", limit.metric.name(), words(limit)));
         let chance = with.map(|with| format!("{} to be met", confidence(with)));
         limits.chain(chance).collect::<Vec<_>>().join("; ")
     };
     if limits.is_empty() {
         verdict("none", "No limits set", String::new())
     } else if keeps {
-        let all: Vec<&ComparedLimit> = limits.iter().collect();
+        let all: Vec<&LimitResult> = limits.iter().collect();
         let (id, words) = match keep.and_then(units::doubt) {
             None => ("meets", "Meets the limits"),
             Some(Doubt::Even) => ("may", "May meet the limits"),
@@ -79,7 +67,7 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
             format!("{share} % of requests meet all limits; {required} % must"),
         )
     } else {
-        let names: Vec<&str> = missed.iter().map(|limit| limit.name).collect();
+        let names: Vec<&str> = missed.iter().map(|limit| limit.metric.name()).collect();
         let words =
             format!("Misses the {} limit{}", names.join(" and "), if names.len() > 1 { "s" } else { "" });
         let start = run.filter(|run| is_of_start(setup, run, &missed)).map_or("", |_| START);
@@ -91,10 +79,10 @@ pub fn of(setup: &Setup, report: &Report) -> Verdict {
 const START: &str = "; all clients start at once";
 
 /// Whether the limits are missed by a run that begins with all clients at once and, later on, meets them.
-fn is_of_start(setup: &Setup, run: &Run, missed: &[&ComparedLimit]) -> bool {
+fn is_of_start(setup: &Setup, run: &Run, missed: &[&LimitResult]) -> bool {
     let load = setup.workload.load;
     let together = setup.workload.starts_together(load) && load.amount() >= 2.0;
-    let waits = missed.iter().all(|limit| limit.name == Slos::metric(Field::SloTtft));
+    let waits = missed.iter().all(|limit| limit.metric == LatencyMetric::Ttft);
     together && waits && missed.iter().all(|limit| run.metrics.ttft.p50 < EASILY * limit.limit)
 }
 
@@ -103,22 +91,23 @@ fn verdict(id: &str, words: &str, reason: String) -> Verdict {
 }
 
 /// A static batch has a single time for each.
-fn means(setup: &Setup, headline: &Headline) -> Vec<ComparedLimit> {
-    let compared = |(field, limit)| {
-        Some(ComparedLimit { name: Slos::metric(field), limit, time: headline.limited(field)?.0 })
+fn means(setup: &Setup, headline: &Headline) -> Vec<LimitResult> {
+    let result = |(metric, limit)| {
+        let at = headline.latency(metric)?.0;
+        Some(LimitResult { metric, limit, share: f64::from(at <= limit), at })
     };
-    setup.workload.slos.limits().filter_map(compared).collect()
+    setup.workload.slos.limits().filter_map(result).collect()
 }
 
 /// `157 ms of 1.00 s`.
-fn within(compared: &ComparedLimit) -> String {
-    format!("{} of {}", Seconds(compared.time).print(), Seconds(compared.limit).print())
+fn within(result: &LimitResult) -> String {
+    format!("{} of {}", Seconds(result.at).print(), Seconds(result.limit).print())
 }
 
 /// `1.33 s, limit 1.00 s (+33 %)`; beyond twice the limit as a multiple.
-fn over(compared: &ComparedLimit) -> String {
-    let (time, limit) = (Seconds(compared.time).print(), Seconds(compared.limit).print());
-    let factor = compared.time / compared.limit;
+fn over(result: &LimitResult) -> String {
+    let (time, limit) = (Seconds(result.at).print(), Seconds(result.limit).print());
+    let factor = result.at / result.limit;
     if factor < 2.0 {
         format!("{time}, limit {limit} (+{} %)", fixed((factor - 1.0) * 100.0, 0))
     } else {
