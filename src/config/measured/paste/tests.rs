@@ -178,8 +178,14 @@ fn what_is_wrong_is_named() {
         ("", "no measurement found"),
         ("hello", "no measurement found"),
         ("Mean TTFT (ms): soon", "no measurement found"),
-        ("Mean TTFT (ms): -3", "a measured time must be a number between 0.001 and 10000000, not `-3`"),
-        ("Mean TTFT (ms): nan", "a measured time must be a number between 0.001 and 10000000, not `NaN`"),
+        (
+            "Mean TTFT (ms): -3",
+            "a measured time must be a number between 0.001 and 10\u{202f}000\u{202f}000, not `-3`",
+        ),
+        (
+            "Mean TTFT (ms): nan",
+            "a measured time must be a number between 0.001 and 10\u{202f}000\u{202f}000, not `NaN`",
+        ),
         ("Mean TTFT (ms): 0.00", "not `0`"),
         ("Mean TTFT (ms): 123,45", "as in 123.45"),
         ("| Mean TTFT (ms) | 123,45 |", "as in 123.45"),
