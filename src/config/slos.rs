@@ -28,6 +28,13 @@ impl Slos {
         all.into_iter().filter_map(|(field, limit)| Some((field, limit? * 1e-3)))
     }
 
+    /// With the limits on tokens of `other` where there are none.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let (ttft_ms, tpot_ms) = (self.ttft_ms.or(other.ttft_ms), self.tpot_ms.or(other.tpot_ms));
+        Self { ttft_ms, tpot_ms, ..self }
+    }
+
     /// What the limit of an input is on.
     pub fn metric(limit: Field) -> &'static str {
         match limit {
