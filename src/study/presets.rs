@@ -31,3 +31,18 @@ pub fn text(of: &'static Value, key: &str) -> &'static str {
 pub fn number(of: &Value, key: &str) -> f64 {
     of[key].as_f64().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::catalog;
+
+    #[test]
+    fn the_gpus_to_compare_with_are_in_the_catalog() {
+        assert!(compared_gpus().count() > 3);
+        for id in compared_gpus() {
+            let gpu = catalog().gpu(id).unwrap_or_else(|| panic!("{id}"));
+            assert!(catalog().is_served(gpu), "{id}");
+        }
+    }
+}

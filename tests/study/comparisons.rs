@@ -95,8 +95,10 @@ fn compared_configurations_can_be_added_swapped_and_removed() {
 
 #[test]
 fn a_comparison_offers_the_gpus_that_have_room_for_the_model() {
-    let offers =
-        |link| spans(&study(Topic::Compare, "", link)).into_iter().map(|span| span.text).collect::<Vec<_>>();
+    let offers = |link| {
+        let document = study(Topic::Compare, "", link);
+        spans(&document).into_iter().map(|span| span.text.clone()).collect::<Vec<_>>()
+    };
     let of = |offers: &[String], gpu: &str| offers.iter().any(|name| name == gpu);
     let small = offers("v=1&m=llama-3.1-8b&c=16");
     assert!(["H200 SXM", "MI300X", "L40S"].iter().all(|gpu| of(&small, gpu)), "{small:?}");

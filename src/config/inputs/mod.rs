@@ -129,7 +129,7 @@ impl Input {
     pub fn set(&self, draft: &mut Draft, text: &str) -> Result<(), Issue> {
         let read = match (&self.text, &self.number) {
             (Some(own), _) => (own.set)(draft, text).map_err(|reason| match self.field {
-                Field::Isl if !self.may_list(text) => self.wanted(text),
+                Field::Isl | Field::Osl if !self.may_list(text) => self.wanted(text),
                 _ => reason,
             }),
             (None, Some(number)) => match number.parse(text) {
