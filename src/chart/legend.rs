@@ -16,6 +16,10 @@ pub enum Swatch {
     Disc,
     Diamond,
     Line(Tone),
+    /// A line with a dot at each point.
+    Marked(Tone),
+    /// Points that nothing connects.
+    Dots(Tone),
     /// A part of bars, by index.
     Part(usize),
     /// A part of bars that is a resource, by index.
@@ -37,16 +41,23 @@ impl Swatch {
         match self {
             Self::Disc => "disc".into(),
             Self::Diamond => "diamond".into(),
-            Self::Line(Tone::Accent) => "line accent".into(),
-            Self::Line(Tone::Ink) => "line ink".into(),
-            Self::Line(Tone::Muted) => "line muted".into(),
-            Self::Line(Tone::Faint) => "line faint".into(),
-            // Measurements and kinds are always points.
-            Self::Line(Tone::Measured) => "disc measured".into(),
-            Self::Line(Tone::Kind(index)) => format!("kind resource-{index}"),
+            Self::Line(tone) => format!("line {}", class(tone)),
+            Self::Marked(tone) => format!("line marked {}", class(tone)),
+            Self::Dots(tone) => format!("dots {}", class(tone)),
             Self::Part(place) => format!("part part-{place}"),
             Self::Resource(place) => format!("part resource-{place}"),
         }
+    }
+}
+
+fn class(tone: Tone) -> String {
+    match tone {
+        Tone::Accent => "accent".into(),
+        Tone::Ink => "ink".into(),
+        Tone::Muted => "muted".into(),
+        Tone::Faint => "faint".into(),
+        Tone::Measured => "measured".into(),
+        Tone::Kind(index) => format!("resource-{index}"),
     }
 }
 
@@ -116,7 +127,12 @@ fn of_curves(chart: &Curves) -> Vec<LegendKey> {
     let mut keys: Vec<LegendKey> = Vec::new();
     for line in chart.panels.iter().flat_map(|panel| &panel.lines) {
         if !line.name.is_empty() && !keys.iter().any(|key| key.name == line.name) {
-            keys.push(LegendKey::new(&line.name, Swatch::Line(line.tone)));
+            let swatch = match (line.loose, line.marked) {
+                (true, _) => Swatch::Dots,
+                (false, true) => Swatch::Marked,
+                (false, false) => Swatch::Line,
+            };
+            keys.push(LegendKey::new(&line.name, swatch(line.tone)));
         }
     }
     keys
@@ -136,6 +152,20 @@ mod tests {
         assert_eq!(names, ["a", "b"]);
         let Chart::Curves(left) = chart.without(&["a".into()]) else { unreachable!("it stays what it is") };
         assert!(left.panels.iter().all(|panel| panel.lines.len() == 1 && panel.lines[0].name == "b"));
+    }
+
+    #[test]
+    fn what_is_drawn_alike_has_like_marks() {
+        let tones = [Tone::Kind(0), Tone::Ink];
+        let classes = |marked, loose| {
+            let line = |tone| Line { name: format!("{tone:?}"), tone, marked, loose, ..Line::default() };
+            let panel = Panel { lines: tones.map(line).into(), ..Panel::default() };
+            let chart = Chart::Curves(Curves { panels: vec![panel], ..Curves::default() });
+            chart.legend().into_iter().map(|key| key.swatch.class()).collect::<Vec<_>>()
+        };
+        assert_eq!(classes(true, false), ["line marked resource-0", "line marked ink"]);
+        assert_eq!(classes(true, true), ["dots resource-0", "dots ink"]);
+        assert_eq!(classes(false, false), ["line resource-0", "line ink"]);
     }
 
     #[test]

@@ -27,6 +27,13 @@ impl Slos {
         LatencyMetric::ALL.into_iter().zip(all).filter_map(|(metric, limit)| Some((metric, limit? * 1e-3)))
     }
 
+    /// With the limits on tokens of `other` where there are none.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let (ttft_ms, tpot_ms) = (self.ttft_ms.or(other.ttft_ms), self.tpot_ms.or(other.tpot_ms));
+        Self { ttft_ms, tpot_ms, ..self }
+    }
+
     /// The limit on a time, in milliseconds.
     pub fn limit_ms(&mut self, metric: LatencyMetric) -> &mut Option<f64> {
         metric.choose([&mut self.ttft_ms, &mut self.tpot_ms, &mut self.e2e_ms])

@@ -1,5 +1,6 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
+use super::presets::compared_gpus;
 use super::rank::{COMPARED, CONFIDENT, WinProbability};
 use super::{Block, Case, Row, Span, Study, against_measured, edit, metric, setting, to_measure, words};
 use crate::chart::runs::size_of;
@@ -7,14 +8,13 @@ use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load, ModelChoice, Scenario, catalog, check};
+use crate::serving::memory_of;
 use crate::units::{chance, fixed, percent};
 
 /// Clients or sequences at which each configuration is predicted for the curves; multiples of any other load.
 const CLIENTS: [f64; 6] = [1.0, 4.0, 16.0, 64.0, 128.0, 256.0];
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 const HEIGHT: u32 = 260;
-/// GPUs offered with one click, other than the form's.
-const SUGGESTED: [&str; 6] = ["h100-sxm", "h200-sxm", "b200", "b300", "a100-sxm-80gb", "l40s"];
 /// The configurations by name, the one on the form first.
 const NAMES: [&str; 1 + MOST_COMPARED] = ["This", "A", "B", "C"];
 const TONES: [Tone; 1 + MOST_COMPARED] = [Tone::Accent, Tone::Ink, Tone::Muted, Tone::Faint];
@@ -24,15 +24,19 @@ pub fn shown(link: &Link) -> Vec<Scenario> {
     if !link.compared.is_empty() {
         return link.compared.clone();
     }
-    let (gpus, engines) = (other_gpus(&link.scenario), edit::other_engines(&link.scenario));
     let runs = |case: &Case| check(&case.scenario, catalog()).0.is_some();
-    let firsts = [gpus, engines].map(|all| all.into_iter().find(runs));
+    let firsts =
+        [other_gpus(&link.scenario).next(), edit::other_engines(&link.scenario).into_iter().find(runs)];
     firsts.into_iter().flatten().map(|case| case.scenario).collect()
 }
 
-fn other_gpus(base: &Scenario) -> Vec<Case> {
-    let gpus = SUGGESTED.into_iter().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id));
-    edit::on_gpus(base, gpus)
+/// On GPUs other than the form's that have room for the model.
+fn other_gpus(base: &Scenario) -> impl Iterator<Item = Case> {
+    let gpus = compared_gpus().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id));
+    edit::on_gpus(base, gpus).into_iter().filter(|case| {
+        let memory = check(&case.scenario, catalog()).0.and_then(|setup| memory_of(&setup).ok());
+        memory.is_some_and(|memory| memory.max_concurrency >= 1.0)
+    })
 }
 
 /// The loads of the curves, of the form's kind.
@@ -59,7 +63,9 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
 
 pub fn blocks(study: &Study) -> Vec<Block> {
     let compared = shown(&study.link).len().min(MOST_COMPARED);
-    let mut blocks = vec![offers(study)];
+    const BASE: &str =
+        "Percentages are against This, the configuration on the form, and change as you edit it.";
+    let mut blocks = vec![offers(study), Block::text(BASE)];
     let known = study.others();
     let columns: Vec<&Case> = std::iter::once(study.own()).chain(known.iter().take(compared)).collect();
     let head: Vec<&str> = std::iter::once("").chain(NAMES.into_iter().take(columns.len())).collect();
@@ -82,7 +88,7 @@ fn offers(study: &Study) -> Block {
     if link.compared.len() >= MOST_COMPARED {
         return Block::text("Four configurations are compared: remove one to add another.");
     }
-    let mut offered: Vec<Case> = other_gpus(base).into_iter().chain(edit::other_engines(base)).collect();
+    let mut offered: Vec<Case> = other_gpus(base).chain(edit::other_engines(base)).collect();
     let twice = base.parallel.tp.saturating_mul(2);
     offered.push(Case::edited(format!("TP {twice}"), base, |scenario| edit::tp(scenario, twice)));
     if base.weights != Some(Dtype::Fp8) {
@@ -95,16 +101,18 @@ fn offers(study: &Study) -> Block {
         Span::link(case.name, format!("#{}", link.encode()))
     };
     let mut spans: Vec<Span> = Vec::new();
-    let mut add = "Add a copy";
+    let mut keep = "Keep a copy";
     if link.compared.is_empty() {
         spans.push("Compared with another GPU and another engine. To compare something else, ".into());
-        add = "add a copy";
+        keep = "keep a copy";
     }
     let copied = link.compared.contains(base);
     if !copied {
-        spans.extend([added(Case::new(add, base.clone())), " and edit it. ".into()]);
+        spans.extend([added(Case::new(keep, base.clone())), ", then edit this one. ".into()]);
+    } else {
+        spans.push("A copy is kept: edit the form, and only This changes. ".into());
     }
-    let begin = if copied { "Compare with one change: " } else { "Or compare with one change: " };
+    let begin = "Or compare with one change: ";
     let end = (!offered.is_empty()).then(|| ".".into());
     for (index, case) in offered.into_iter().enumerate() {
         spans.push(if index == 0 { begin } else { ", " }.into());

@@ -27,6 +27,7 @@ mod metric;
 pub mod panel;
 pub mod pick;
 mod plans;
+mod presets;
 mod rank;
 mod remedy;
 mod row_order;

@@ -61,6 +61,9 @@ pub const TABS: [View; 5] = [
 pub const HEADER_PANELS: [(Panel, &str); 2] =
     [(Panel::Study(Topic::Share), "Share"), (Panel::Study(Topic::Export), "Export")];
 
+/// The search that lists the keyboard shortcuts, and the key that opens it.
+pub const SHORTCUTS: &str = "?";
+
 impl Panel {
     /// The panel's name in page links and tests.
     pub fn id(self) -> &'static str {
@@ -68,6 +71,15 @@ impl Panel {
             Self::Overview => "overview",
             Self::Roofline => "roofline",
             Self::Study(topic) => topic.id(),
+        }
+    }
+
+    /// What it is called on its own, for its region: with its view if that has others.
+    pub fn title(self) -> String {
+        let name = all().find(|(panel, _)| *panel == self).map_or("", |(_, name)| name);
+        match TABS.iter().find(|view| view.holds(self) && view.panels.len() > 1) {
+            Some(view) => format!("{}: {name}", view.name),
+            None => name.into(),
         }
     }
 
@@ -117,5 +129,16 @@ mod tests {
         }
         assert_eq!(Panel::from_id("roofline"), Panel::Roofline);
         assert_eq!(Panel::from_id("nonsense"), Panel::Overview);
+    }
+
+    #[test]
+    fn every_study_has_a_title_of_its_own() {
+        let title = |id| Panel::from_id(id).title();
+        assert_eq!(["breakdown", "compare"].map(title), ["Why: Time", "Compare: Side by side"]);
+        assert_eq!(["evidence", "share"].map(title), ["Evidence", "Share"]);
+        let mut titles: Vec<String> = all().map(|(panel, _)| panel.title()).collect();
+        titles.sort();
+        titles.dedup();
+        assert!(titles.len() == all().count() && !titles[0].is_empty(), "{titles:?}");
     }
 }

@@ -5,6 +5,7 @@ mod entries;
 use entries::entries;
 pub use entries::{Entry, of_gpu, of_model};
 
+use super::panel::SHORTCUTS;
 use super::pick::{self, PICK};
 use super::{Block, Study};
 use crate::config::inputs::reset;
@@ -41,6 +42,11 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if let Some(question) = study.chosen.strip_prefix(PICK) {
         return pick::blocks(study, question);
     }
+    let shortcuts =
+        || Block::table("Keyboard shortcuts", &["Key", "Action"], KEYS.map(|(key, does)| [key, does]));
+    if study.chosen == SHORTCUTS {
+        return vec![shortcuts()];
+    }
     if let Some(entry) = pasted(&study.chosen) {
         return vec![Block::table("Results", &HEAD, [entry])];
     }
@@ -61,11 +67,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         blocks.push(Block::text(format!("{more} more: type another word to narrow the search.")));
     }
     if words.is_empty() {
-        blocks.push(Block::table(
-            "Keyboard shortcuts",
-            &["Key", "Action"],
-            KEYS.map(|(key, does)| [key, does]),
-        ));
+        blocks.push(shortcuts());
     }
     blocks
 }
@@ -213,6 +215,12 @@ mod tests {
         );
         assert_eq!(first("mi300x").map(|(kind, ..)| kind), Some("GPU"));
         assert_eq!(first("---"), None, "the rule of the glossary's table is no term");
+    }
+
+    #[test]
+    fn the_shortcuts_come_first_where_they_are_asked_for() {
+        let first = |words: &str| blocks(&Study::new(Topic::Search, words, "v=1", ""))[0].name.clone();
+        assert_eq!([first(SHORTCUTS), first("")], ["Keyboard shortcuts", "Results"]);
     }
 
     #[test]

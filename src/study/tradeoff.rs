@@ -188,14 +188,16 @@ fn chart(study: &Study, points: &[FrontierPoint<'_>], best: &[&FrontierPoint<'_>
             counted(load, unit(&case.scenario)),
         )
     };
+    let own = PER_USER.of(study.own());
+    let mark = own.map_or("", |_| " The vertical line is the form's own output per user.");
     let ends = [best.first(), best.last()].into_iter().flatten().map(end).collect::<Vec<_>>();
     let panels = vec![Panel { y, lines, ..Panel::default() }];
-    let chart = Chart::Curves(Curves { x, panels, mark: PER_USER.of(study.own()) });
+    let chart = Chart::Curves(Curves { x, panels, mark: own });
     Block::figure(
         "Throughput against speed",
         HEIGHT,
         chart,
-        format!("The frontier runs from {}.", ends.join(" to ")),
+        format!("The frontier runs from {}.{mark}", ends.join(" to ")),
     )
 }
 

@@ -10,13 +10,14 @@ pub fn radio(
     checked: impl Fn() -> bool + Send + Sync + 'static,
     choose: impl Fn() + 'static,
 ) -> AnyView {
-    of(group, id, label.into(), Box::new(checked), Box::new(choose))
+    labelled(group, id, label.into().into_any(), Box::new(checked), Box::new(choose))
 }
 
-fn of(
+/// The same with a label of several parts.
+pub fn labelled(
     group: &'static str,
     id: String,
-    label: String,
+    label: AnyView,
     checked: Box<dyn Fn() -> bool + Send + Sync>,
     choose: Box<dyn Fn()>,
 ) -> AnyView {

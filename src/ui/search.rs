@@ -10,6 +10,7 @@ use super::document::DocumentView;
 use super::history::recent::{RecentSetup, others};
 use super::keys::{is_shortcut, is_writing};
 use super::state::State;
+use crate::study::panel::SHORTCUTS;
 
 #[component]
 pub fn Search() -> impl IntoView {
@@ -21,6 +22,11 @@ pub fn Search() -> impl IntoView {
         let Some(dialog) = dialog.get_untracked() else { return };
         if dialog.open() || dialog.show_modal().is_err() {
             return;
+        }
+        // What it is opened with gives way to what is typed.
+        if let Some(input) = input.get_untracked() {
+            input.set_value(&sought);
+            input.select();
         }
         words.set(sought.clone());
         recent.set(others());
@@ -41,12 +47,12 @@ pub fn Search() -> impl IntoView {
     let keys = window_event_listener(keydown, move |event: KeyboardEvent| {
         let asked = match event.key().as_str() {
             "k" | "K" => is_shortcut(&event),
-            "/" | "?" => !is_writing(&event) && !is_shortcut(&event) && !event.alt_key(),
+            "/" | SHORTCUTS => !is_writing(&event) && !is_shortcut(&event) && !event.alt_key(),
             _ => false,
         };
         if asked {
             event.prevent_default();
-            open(String::new());
+            open(if event.key() == SHORTCUTS { SHORTCUTS.into() } else { String::new() });
         }
     });
     // A configuration was chosen.

@@ -1,15 +1,27 @@
 // Handles presses that only show or focus existing content, without waiting for the page's own code.
 
-/** Shows a term's definition next to it. */
-function define(term) {
-  const definition = document.querySelector("#definition") ?? Object.assign(document.createElement("p"), { id: "definition", className: "definition", popover: "auto" });
+/** Shows a term's definition, or another text, next to it. */
+function define(term, text = term.title) {
+  const definition = document.querySelector("#definition") ?? Object.assign(document.createElement("p"), { id: "definition", className: "definition", popover: "auto", role: "status" });
   (term.closest("main, header") ?? document.body).append(definition);
-  definition.textContent = term.title;
+  definition.textContent = text;
   definition.showPopover?.();
   const { left, bottom } = term.getBoundingClientRect();
   const { width, height } = definition.getBoundingClientRect();
   definition.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
   definition.style.top = `${bottom + height + 8 > innerHeight ? Math.max(8, bottom - height - 28) : bottom + 4}px`;
+}
+
+/** A term that was searched for has its definition at the top of the view that shows it. */
+function defineFound(link) {
+  const [term, meaning, kind] = link.closest("tr").cells;
+  if (kind.textContent !== "Term") return;
+  const views = document.querySelector(".views");
+  // Once the search is closed.
+  requestAnimationFrame(() => {
+    views.scrollIntoView({ block: "nearest" });
+    define(views, `${term.textContent}: ${meaning.textContent}`);
+  });
 }
 
 /** On phones the form is collapsed into a line with its settings. */
@@ -29,7 +41,10 @@ function reveal(input) {
 }
 
 const does = {
-  ".term, :is(label, .label, td, dd)[title]": define,
+  ".term, :is(label, .label, td, dd)[title]": (term) => define(term),
+  "#found tbody a": defineFound,
+  // Whoever has come this far knows what the page is for.
+  '.plans a[href^="#"]': () => document.querySelector("#intro")?.remove(),
   ".configure": (line) => expand(line, line.getAttribute("aria-expanded") !== "true"),
   ".go": (button) => {
     const { field } = button.closest("[data-field]").dataset;
@@ -95,7 +110,7 @@ const pinch = (event) => {
 addEventListener("touchstart", ({ target }) => target.matches("canvas") && target.addEventListener("touchmove", pinch, { passive: false }));
 for (const type of ["touchend", "touchcancel"]) addEventListener(type, () => (apart = 0));
 
-/** Shows the introduction on a page opened without a link, until it is dismissed: if it left by itself, the inputs would move. */
+/** Shows the introduction on a page opened without a link, until it is dismissed or a plan opened: if it left by itself, the inputs would move. */
 export function introduce() {
   const intro = document.querySelector("#intro");
   if (document.documentElement.dataset.view !== undefined || location.search || location.hash.length > 1) return intro.remove();

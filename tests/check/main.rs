@@ -196,7 +196,7 @@ fn loads_are_bounded() {
     refusal(Field::Concurrency, |scenario| scenario.workload.load = Load::Concurrency(0));
     refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(0.0));
     let text = refusal(Field::Rate, |scenario| scenario.workload.load = Load::Rate(f64::INFINITY));
-    assert!(text.contains("between 0.001 and 1000000"), "{text}");
+    assert!(text.contains("between 0.001 and 1\u{202f}000\u{202f}000"), "{text}");
     refusal(Field::Spread, |scenario| scenario.workload.spread = 1.0);
     // 34 000 + 5 000 tokens would fit; a fifth more do not.
     refusal(Field::Isl, |scenario| {

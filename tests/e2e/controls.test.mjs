@@ -196,6 +196,18 @@ pageTest("a typical workload is one press", {}, async ({ page, open }) => {
   await settled(page);
 });
 
+pageTest("an offline workload sets load and limits aside until somebody waits again", {}, async ({ page, open }) => {
+  await open("v=1&m=llama-3.1-8b&r=6&st=500&sp=30");
+  await settled(page);
+  await page.getByTestId("preset-batch").click();
+  await fragmentHolds(page, { osl: "128", on: "1000", r: undefined, st: undefined, sp: undefined });
+  assert.match(await issue(page, "load"), /limits come back/);
+  await page.getByTestId("preset-chat").click();
+  await fragmentHolds(page, { isl: "1020", osl: "129", on: undefined, r: "6", st: "500", sp: "30" });
+  await settled(page);
+  assert.equal(await page.getByTestId("slo_ttft").inputValue(), "500");
+});
+
 pageTest("models and GPUs are found by what is typed, with what fits marked", {}, async ({ page, open }) => {
   await open("v=1&m=qwen3-32b");
   await settled(page);

@@ -101,6 +101,26 @@ pageTest("the answer stays in view and under 200 px, and the first chart needs n
   assert.ok((await answer.boundingBox()).y >= 0);
 });
 
+for (const [viewport, edge] of [[desktop, "right"], [phone, "left"]]) {
+  pageTest(`what the numbers are leaves the verdict whole, and stands at an edge (${viewport.width} px)`, { viewport }, async ({ page, open }) => {
+    await open("");
+    await page.locator("[data-verdict=meets]").waitFor();
+    await settled(page);
+    const [lead, verdict, basis] = await page.evaluate(() => [".lead", ".verdict", ".basis"].map((part) => document.querySelector(part).getBoundingClientRect().toJSON()));
+    if (viewport === desktop) assert.ok(verdict.height < 30, `the verdict is ${verdict.height} px high`);
+    assert.ok(basis.top >= verdict.bottom - 1, "in a line of its own");
+    assert.ok(Math.abs(basis[edge] - lead[edge]) <= 1, `${basis[edge]} of ${lead[edge]}`);
+  });
+}
+
+pageTest("zoomed in to 400 %, the numbers leave the window to what is below", { viewport: { width: 320, height: 256 } }, async ({ page, open }) => {
+  await open("v=1&m=qwen3-32b&tp=2&c=32");
+  await settled(page);
+  const headline = page.locator(".headline");
+  await page.getByTestId("curve").scrollIntoViewIfNeeded();
+  assert.ok((await headline.boundingBox()).y < -100, "scrolled away");
+});
+
 pageTest("what would be better is said, and one press away", {}, async ({ page, open }) => {
   await open("v=1&m=llama-3.3-70b-instruct&tp=8&r=2&st=2000&sp=60");
   await settled(page);

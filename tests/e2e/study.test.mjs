@@ -381,6 +381,7 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.locator('#found[data-chosen="ttft"] a').first().filter({ hasText: "TTFT" }).waitFor();
   await page.keyboard.press("Enter");
   await page.locator("details#fold-ttft[open]").waitFor();
+  await page.locator(".definition", { hasText: /^TTFT: time to first token/ }).waitFor();
   // An input is shown in its fold.
   await page.keyboard.press("Escape");
   await page.getByTestId("find").click();
@@ -394,6 +395,30 @@ pageTest("search finds models, GPUs, workloads and views, by keys alone", {}, as
   await page.keyboard.press("Escape");
   await words.waitFor({ state: "hidden" });
   await studied(page);
+});
+
+pageTest("a term that is searched for is defined, and ? lists the shortcuts first", {}, async ({ page, open }) => {
+  await open("v=1");
+  await settled(page);
+  const words = page.getByTestId("search-words");
+  for (const [sought, begins] of [["MBU", /^MBU: model bandwidth utilisation/], ["prefix cache", /^prefix cache: KV cache of earlier prompts/]]) {
+    await page.keyboard.press("/");
+    await words.fill(sought);
+    await page.locator(`#found[data-chosen="${sought}"] tbody tr`).first().filter({ hasText: "Term" }).waitFor();
+    await page.keyboard.press("Enter");
+    await words.waitFor({ state: "hidden" });
+    await page.locator(".definition", { hasText: begins }).waitFor();
+    await page.keyboard.press("Escape");
+  }
+  await page.keyboard.press("?");
+  const first = page.locator('#found[data-chosen="?"] tbody tr').first();
+  await first.filter({ hasText: "Ctrl K" }).waitFor();
+  const [row, dialog] = await Promise.all([first.boundingBox(), page.getByTestId("search").boundingBox()]);
+  assert.ok(row.y + row.height < dialog.y + dialog.height);
+  // Words take the place of the question mark.
+  await page.keyboard.type("mi300x");
+  await page.locator('#found[data-chosen="mi300x"] a', { hasText: "MI300X" }).first().waitFor();
+  await page.keyboard.press("Escape");
 });
 
 pageTest("without its worker the page says so in every view", {

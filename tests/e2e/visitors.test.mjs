@@ -24,11 +24,14 @@ pageTest("a platform engineer says load and limits, and has a plan that meets th
   await open("");
   await settled(page);
   await act(choose(page, "mode-find"));
+  // What the page opened with is not introduced there, nor beside a plan.
+  await page.getByTestId("intro").waitFor({ state: "hidden" });
   const say = page.getByTestId("say");
   await act(say.fill("Llama-3.3-70B on H200, 20 req/s, TTFT 1 s, TPOT 30 ms").then(() => say.press("Enter")));
   await page.locator("[data-testid=plans-status][data-progress=done]").waitFor({ timeout: 200_000 });
   const best = page.locator("[data-testid=plans-table] tbody tr").first().locator("th a");
   await act(best.click());
+  await page.getByTestId("intro").waitFor({ state: "detached" });
   await settled(page);
   await page.locator("[data-testid=verdict]:is([data-verdict=meets], [data-verdict=may])").waitFor();
   atMost(4);

@@ -14,7 +14,10 @@ fn json_names_what_it_does_not_know() {
     assert_eq!(issues(r#"{"tp": "2"}"#), [(Field::Tp, "`tp` must be a whole number, not text".into())]);
     assert_eq!(
         issues(r#"{"isl": 0.5}"#),
-        [(Field::Isl, "`0.5` is not a whole number: give one such as 8".into())]
+        [(
+            Field::Isl,
+            "Input length must be a whole number between 1 and 100\u{202f}000\u{202f}000, not `0.5`".into()
+        )]
     );
     assert_eq!(issues(r#"{"isl": [1, "a"]}"#)[0].0, Field::Isl);
     assert_eq!(issues(r#"{"concurrency": 1, "batch": 2}"#)[0].0, Field::Load);

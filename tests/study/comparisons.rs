@@ -94,6 +94,19 @@ fn compared_configurations_can_be_added_swapped_and_removed() {
 }
 
 #[test]
+fn a_comparison_offers_the_gpus_that_have_room_for_the_model() {
+    let offers = |link| {
+        let document = study(Topic::Compare, "", link);
+        spans(&document).into_iter().map(|span| span.text.clone()).collect::<Vec<_>>()
+    };
+    let of = |offers: &[String], gpu: &str| offers.iter().any(|name| name == gpu);
+    let small = offers("v=1&m=llama-3.1-8b&c=16");
+    assert!(["H200 SXM", "MI300X", "L40S"].iter().all(|gpu| of(&small, gpu)), "{small:?}");
+    let large = offers("v=1&m=llama-3.1-70b&g=h200-sxm&tp=2&c=16");
+    assert!(of(&large, "MI300X") && !of(&large, "L40S"), "{large:?}");
+}
+
+#[test]
 fn a_comparison_starts_with_another_gpu_and_another_engine() {
     let document = study(Topic::Compare, "", LINKS[1]);
     let [table] = tables(&document)[..] else { panic!("one table") };
@@ -124,7 +137,7 @@ fn compared_formats_have_their_names_and_a_copy_is_no_suggestion() {
     }
     let all = spans(&document);
     let at = |text: &str| all.iter().position(|span| span.text.contains(text)).expect("a span");
-    let between = &all[at("dd a copy") + 1..at("H200 SXM")];
+    let between = &all[at("eep a copy") + 1..at("H200 SXM")];
     assert!(between.iter().any(|span| span.text.contains('.')), "a sentence ends in between: {between:?}");
 }
 

@@ -118,7 +118,8 @@ pub fn readings(chart: &Roofline, size: (f64, f64), theme: Theme) -> Vec<Reading
 
 /// A dense peak or memory bandwidth as drawn.
 struct Roofed {
-    name: String,
+    /// With its figure, and without where that has no room.
+    names: [String; 2],
     from: Pixel,
     to: Pixel,
     used: bool,
@@ -142,8 +143,8 @@ impl Drawing<'_, '_, '_> {
     fn roofs(&self, chart: &Roofline) -> Vec<Roofed> {
         let peak = |roof: &Roof| {
             let (x, y) = self.plot.at(chart.ridge(roof), roof.peak.0);
-            let name = format!("{} dense {}", roof.name, plain(&roof.peak.print()));
-            Roofed { name, from: (x, y), to: (self.plot.frame.right, y), used: roof.used }
+            let names = [format!("{} dense {}", roof.name, plain(&roof.peak.print())), roof.name.clone()];
+            Roofed { names, from: (x, y), to: (self.plot.frame.right, y), used: roof.used }
         };
         let (x, y) = (self.plot.x(), self.plot.y());
         let [_, all_y] = axes(chart);
@@ -156,8 +157,8 @@ impl Drawing<'_, '_, '_> {
             let at = |intensity: f64| self.plot.at(intensity, intensity * bandwidth.0);
             let from = (y.low / bandwidth.0).max(x.low);
             let to = (top.min(y.high) / bandwidth.0).min(x.high);
-            let name = format!("{name} {}", plain(&bandwidth.print()));
-            (from < to).then(|| Roofed { name, from: at(from), to: at(to), used })
+            let names = [format!("{name} {}", plain(&bandwidth.print())), name.into()];
+            (from < to).then(|| Roofed { names, from: at(from), to: at(to), used })
         };
         let memories = [("Memory", chart.bandwidth, true)].into_iter();
         let memories = memories.chain(chart.l2.map(|bandwidth| ("L2", bandwidth, false)));
@@ -171,13 +172,16 @@ impl Drawing<'_, '_, '_> {
             self.plot.pen.line(&[*from, *to], self.plot.pen.stroke(color, width))?;
         }
         for roof in roofs {
-            let size = (self.theme.text_width(&roof.name), self.theme.px(Theme::TEXT * 1.2));
-            let places =
-                if roof.from.1 == roof.to.1 { self.along(roof, size) } else { self.beside(roof, size) };
-            let Some(place) = space.first_free(places) else { continue };
+            let free = roof.names.iter().find_map(|name| {
+                let size = (self.theme.text_width(name), self.theme.px(Theme::TEXT * 1.2));
+                let is_level = roof.from.1 == roof.to.1;
+                let places = if is_level { self.along(roof, size) } else { self.beside(roof, size) };
+                Some((name, space.first_free(places)?))
+            });
+            let Some((name, place)) = free else { continue };
             let color = if roof.used { palette.ink } else { palette.muted };
             let anchor = Pos::new(HPos::Right, VPos::Bottom);
-            self.plot.pen.text(&roof.name, (place.right, place.bottom), anchor, color)?;
+            self.plot.pen.text(name, (place.right, place.bottom), anchor, color)?;
         }
         Ok(())
     }

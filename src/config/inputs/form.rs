@@ -4,7 +4,7 @@ use super::stops::round;
 use super::{FormGroup, INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{self, Link, SearchSpace};
-use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, SpecSheet, comparable};
+use crate::config::{Dtype, Field, Issue, Lengths, Load, ModelChoice, Scenario, Slos, SpecSheet, comparable};
 
 /// The form's content. Text that is no number in range stays here as typed, and the scenario keeps its last
 /// good number.
@@ -21,6 +21,8 @@ pub struct Form {
     sized: Option<(Field, ModelChoice)>,
     /// Formats of weights and KV cache that the GPU ruled out, for the next GPU that has them.
     ruled_out: Option<(Option<Dtype>, Dtype)>,
+    /// The load that an offline workload replaced, and the limits, for the next one that somebody waits for.
+    set_aside: Option<(Load, Slos)>,
 }
 
 impl Form {
@@ -29,7 +31,7 @@ impl Form {
         let (link, issues) = link::decode(address);
         let given = |issue: &Issue| issue.given.clone().map(|given| (issue.field, given));
         let drafts = issues.iter().filter(|issue| issue.is_error()).filter_map(given).collect();
-        Self { link, drafts, issues, sized: None, ruled_out: None }
+        Self { link, drafts, issues, sized: None, ruled_out: None, set_aside: None }
     }
 
     /// The form for the address of a freshly opened page: without a link it shows [`link::FRESH`].
@@ -56,6 +58,11 @@ impl Form {
 
     pub fn scenario(&self) -> &Scenario {
         &self.link.scenario
+    }
+
+    /// The configurations to compare with.
+    pub fn compared(&self) -> &[Scenario] {
+        &self.link.compared
     }
 
     pub fn issues(&self) -> &[Issue] {
@@ -153,18 +160,6 @@ impl Form {
         self.write(field, Some(value));
     }
 
-    /// Sets a typical workload ([`Scenario::use_workload`]), in place of what was typed.
-    pub fn use_workload(&mut self, lengths: (u32, u32, f64), prompts: u32) {
-        let before = self.scenario().workload.clone();
-        self.link.scenario.use_workload(lengths, prompts);
-        let workload = &self.link.scenario.workload;
-        let is_changed = [workload.load != before.load, workload.slos != before.slos];
-        let mut changed = vec![Field::Isl, Field::Osl, Field::CachedShare];
-        changed.extend(is_changed[0].then_some(Field::Load));
-        changed.extend([Field::SloTtft, Field::SloTpot].into_iter().filter(|_| is_changed[1]));
-        changed.into_iter().for_each(|field| self.forget(field));
-    }
-
     /// Shows issues until their field is edited.
     pub fn show_issues(&mut self, issues: Vec<Issue>) {
         self.issues.extend(issues);
@@ -180,8 +175,12 @@ impl Form {
             if matches!(field, Field::Model | Field::Weights | Field::Kv) {
                 self.ruled_out = None;
             }
+            let load = self.scenario().workload.load;
             change(&mut self.link.scenario);
             self.issues.extend(super::reset(&mut self.link.scenario, field));
+            if field == Field::Load {
+                self.replace_load(load);
+            }
         }
         let ruled_out = |of: &Field| !of.input().is_shown(&self.link.scenario);
         let (gone, kept) = std::mem::take(&mut self.drafts).into_iter().partition(|(of, _)| ruled_out(of));
@@ -329,5 +328,6 @@ impl Form {
     }
 }
 
+mod preset;
 #[cfg(test)]
 mod tests;

@@ -128,7 +128,10 @@ impl Input {
     /// Parses the text from a link, or returns what is wrong with it.
     pub fn set(&self, draft: &mut Draft, text: &str) -> Result<(), Issue> {
         let read = match (&self.text, &self.number) {
-            (Some(own), _) => (own.set)(draft, text),
+            (Some(own), _) => (own.set)(draft, text).map_err(|reason| match self.field {
+                Field::Isl | Field::Osl if !self.may_list(text) => self.wanted(text),
+                _ => reason,
+            }),
             (None, Some(number)) => match number.parse(text) {
                 Some(value) => {
                     (number.write)(&mut draft.link.scenario, Some(value));

@@ -5,7 +5,7 @@ use super::{INPUTS, Input};
 use crate::config::catalog::{Offered, catalog};
 use crate::config::link::{pointed, real, ungrouped, values, whole};
 use crate::config::{Field, Gpu, Issue, Lengths, Load, Scenario, Scheduler, excerpt};
-use crate::units::decimal;
+use crate::units::{count, decimal};
 
 /// A figure of the catalog for a scenario, by its scheduler and GPU.
 pub type OfCatalog = fn(&Scheduler, &Gpu, &Scenario) -> Option<f64>;
@@ -49,15 +49,23 @@ impl Range {
 
     /// The error message for a `given` number called `name`: one sentence for all inputs.
     pub fn wanted(self, name: &str, what: &str, given: &str) -> String {
-        let (min, max) = (decimal(self.min), decimal(self.max));
+        let bound = |value: f64| if value.fract() == 0.0 { count(value) } else { decimal(value) };
+        let (min, max) = (bound(self.min), bound(self.max));
         let text = format!("{name} must be {what} between {min} and {max}");
         if given.trim().is_empty() {
             return text;
         }
-        let hint = pointed(given).map_or_else(String::new, |meant| match what {
-            ANY => format!(": use a decimal point, as in {meant}"),
-            _ => ": a comma separates thousands only".into(),
-        });
+        let hint = match (pointed(given), what) {
+            (Some(meant), ANY) => format!(": use a decimal point, as in {meant}"),
+            (Some(_), _) => ": a comma separates thousands only".into(),
+            // All that a number in range may still have.
+            (None, _) => match given.trim().parse() {
+                Ok(meant) if given.contains(['e', 'E']) && self.contains(meant) => {
+                    format!(": write it as {}", decimal(meant))
+                }
+                _ => String::new(),
+            },
+        };
         format!("{text}, not `{}`{hint}", excerpt(given))
     }
 }
@@ -143,7 +151,7 @@ impl Input {
     }
 
     /// Whether the text may be meant as a list of lengths.
-    fn may_list(&self, text: &str) -> bool {
+    pub(super) fn may_list(&self, text: &str) -> bool {
         self.field == Field::Isl && text.contains([',', 'x', 'X'])
     }
 
@@ -324,6 +332,12 @@ mod tests {
             let issue = rate.typed(text).expect_err(text);
             assert!(issue.text.ends_with(&format!("as in {meant}")), "{}", issue.text);
         }
+        let issue = Field::Rate.input().typed("1e6").expect_err("an exponent");
+        assert!(
+            issue.text.ends_with("1\u{202f}000\u{202f}000, not `1e6`: write it as 1000000"),
+            "{}",
+            issue.text
+        );
         for text in ["1,", ",5,", "1,5,000", "1234,567,8", "1,23.5"] {
             assert!(rate.typed(text).is_err(), "{text}");
         }

@@ -1,36 +1,14 @@
 //! What the search lists, with a link for each.
 
 use crate::config::TP_IN_NODE;
-use std::sync::LazyLock;
-
-use serde_json::Value;
 
 use crate::config::inputs::reset;
 use crate::config::model::Attention;
 use crate::config::{Dtype, Field, Gpu, Model, ModelChoice, Scenario, catalog};
 use crate::study::panel::{self, Panel};
+use crate::study::presets::{number, presets, text};
 use crate::study::{Row, Span, Study, edit, glossary, words};
 use crate::units::{Dollars, count};
-
-/// `static/catalog/presets.json`.
-/// Read as plain JSON: records would cost visitors more to download than the file itself.
-static PRESETS: LazyLock<Value> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../../static/catalog/presets.json")).unwrap_or_default()
-});
-
-/// The presets of a kind, each with its name.
-fn presets(kind: &str) -> impl Iterator<Item = (&'static str, &'static Value)> {
-    PRESETS[kind].as_array().into_iter().flatten().map(|of| (text(of, "name"), of))
-}
-
-fn text(of: &'static Value, key: &str) -> &'static str {
-    of[key].as_str().unwrap_or_default()
-}
-
-/// 0 if it has none.
-fn number(of: &Value, key: &str) -> f64 {
-    of[key].as_f64().unwrap_or_default()
-}
 
 /// A searchable entry.
 pub struct Entry {

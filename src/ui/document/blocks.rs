@@ -45,25 +45,33 @@ impl Folds {
 pub fn blocks(all: Signal<Vec<Block>>, folds: Folds) -> impl IntoView {
     let block = move |index: usize| {
         let block = Memo::new(move |_| all.with(|all| all.get(index).cloned()));
-        move || block.get().map(|block| of_block(block, folds))
+        let is_heading = |block: &Block| matches!(block.content, Content::Heading);
+        let below = Memo::new(move |_| all.with(|all| all.iter().take(index).any(is_heading)));
+        move || block.get().map(|block| of_block(block, folds, below.get()))
     };
     view! { <For each=move || 0..all.with(Vec::len) key=|index| *index children=block /> }
 }
 
-fn of_block(block: Block, folds: Folds) -> AnyView {
+/// `below` a heading of the document, the names of charts and texts are headings of the next level.
+fn of_block(block: Block, folds: Folds, below: bool) -> AnyView {
     let Block { id, name, content } = block;
     match content {
         Content::Text(spans) => {
             let spans = spans.into_iter().map(span).collect_view();
             view! { <p data-testid=id>{spans}</p> }.into_any()
         }
-        Content::Heading => view! { <h2>{name}</h2> }.into_any(),
+        Content::Heading => heading(name, false),
         Content::Table(of) => table(id, name, of),
-        Content::Figure(of) => figure(id, name, of),
-        Content::Code(of) => code(id, name, of),
+        Content::Figure(of) => figure(id, name, of, below),
+        Content::Code(of) => code(id, name, of, below),
         Content::Facts(of) => facts(id, of),
-        Content::Fold(inside) => fold(id, name, inside, folds),
+        Content::Fold(inside) => fold(id, name, inside, folds, below),
     }
+}
+
+/// The document itself is below the second level: its region is named there.
+fn heading(name: String, below: bool) -> AnyView {
+    if below { view! { <h4>{name}</h4> }.into_any() } else { view! { <h3>{name}</h3> }.into_any() }
 }
 
 fn span(span: Span) -> AnyView {
@@ -144,14 +152,14 @@ fn table(id: String, title: String, of: Table) -> AnyView {
     .into_any()
 }
 
-fn figure(id: String, name: String, of: Plot) -> AnyView {
+fn figure(id: String, name: String, of: Plot, below: bool) -> AnyView {
     let (chart, words) = (Signal::stored(Some(of.chart)), Signal::stored(of.words));
     view! {
         <div
             class="figure" style=("--height", format!("{}px", of.height))
             style=("--panels", of.panels.to_string())
         >
-            <h3>{name.clone()}</h3>
+            {heading(name.clone(), below)}
             <ChartView id=id label=name chart=chart words=words />
         </div>
     }
@@ -166,7 +174,7 @@ fn facts(id: String, of: Vec<Fact>) -> AnyView {
 }
 
 /// Text to copy, or to save if it is a file.
-fn code(id: String, name: String, of: Code) -> AnyView {
+fn code(id: String, name: String, of: Code, below: bool) -> AnyView {
     let data = String::from(js_sys::encode_uri_component(&of.text));
     let save = (!of.file.is_empty()).then(|| {
         let link = format!("data:text/plain;charset=utf-8,{data}");
@@ -175,7 +183,7 @@ fn code(id: String, name: String, of: Code) -> AnyView {
     let text = of.text.clone();
     view! {
         <div class="command">
-            <h3>{name.clone()}</h3>
+            {heading(name.clone(), below)}
             {save}
             <Copy id=format!("copy-{id}") label="Copy" refused="Select it" read=move || text.clone() />
         </div>
@@ -185,14 +193,14 @@ fn code(id: String, name: String, of: Code) -> AnyView {
 }
 
 /// Closed folds are empty: thousands of rows that few people open would slow the page down.
-fn fold(name: String, title: String, blocks: Vec<Block>, folds: Folds) -> AnyView {
+fn fold(name: String, title: String, blocks: Vec<Block>, folds: Folds, below: bool) -> AnyView {
     let id = format!("fold-{name}");
     let open = folds.0.with(|all| all.contains(&id));
     let own = id.clone();
     let toggle = move |event: Event| {
         folds.set(&own, event_target::<Element>(&event).has_attribute("open"));
     };
-    let inside = open.then(|| blocks.into_iter().map(|block| of_block(block, folds)).collect_view());
+    let inside = open.then(|| blocks.into_iter().map(|block| of_block(block, folds, below)).collect_view());
     view! {
         <details id=id data-testid=name prop:open=open on:toggle=toggle>
             <summary>{title}</summary>

@@ -22,10 +22,11 @@ pub fn StudyView() -> impl IntoView {
             if over { "done" } else { "due" }
         })
     };
+    let title = Memo::new(move |_| state.study.with(|study| study.panel.title()));
     let document = move || state.study.with(|study| study.studied.document.clone());
     view! {
-        <section class="panel study" data-testid="study" aria-label="Study" class:due=due prop:hidden=hidden>
-            <h2 class="unseen">"Study"</h2>
+        <section class="panel study" data-testid="study" aria-label=title class:due=due prop:hidden=hidden>
+            <h2 class="unseen">{title}</h2>
             <p class="progress" role="status" data-testid="study-status" data-status=status>{progress}</p>
             <DocumentView id=STUDY document=document />
         </section>

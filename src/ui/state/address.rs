@@ -8,6 +8,7 @@ use wasm_bindgen::JsValue;
 use super::{Form, State, frame};
 use crate::config::Field;
 use crate::config::link::names_nothing;
+use crate::study::Topic;
 use crate::study::panel::Panel;
 
 /// The full address. The scenario is read from its fragment, and from its query for keys not in the fragment.
@@ -80,6 +81,14 @@ impl Kept {
         let text = window().history().and_then(|history| history.state()).ok()?.as_string()?;
         let (panel, trace) = text.split_once(' ').unwrap_or((&text, ""));
         Some(Self { trace: trace.into(), panel: Panel::from_id(panel) })
+    }
+
+    /// What is kept in the current history entry, or what a freshly opened link shows: a comparison if it holds one.
+    pub fn opened(form: &Form) -> Self {
+        let is_whole = frame::view().is_none_or(|view| view == "full");
+        let compares = is_whole && !form.compared().is_empty();
+        let panel = if compares { Panel::Study(Topic::Compare) } else { Panel::default() };
+        Self::read().unwrap_or(Self { trace: String::new(), panel })
     }
 
     /// Updates the current entry.

@@ -93,7 +93,7 @@ impl State {
     pub fn start() -> Self {
         let theme = RwSignal::new(theme::applied());
         let form = address::form();
-        let Kept { trace, panel } = Kept::read().unwrap_or_default();
+        let Kept { trace, panel } = Kept::opened(&form);
         let finding = form.find().is_some() && frame::view().is_none();
         let state = Self {
             form: RwSignal::new(form),

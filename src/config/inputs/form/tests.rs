@@ -118,6 +118,12 @@ fn unreadable_values_are_shown_at_their_input() {
     assert!(form.has_bad_draft());
     let said = &form.issues().iter().find(|issue| issue.is_error()).expect("it is refused").text;
     assert!(said.starts_with("`hello world` is not a link"), "{said}");
+    // A length is named, as any number is: where its input is folded away, the text is all there is.
+    for (address, given) in [("isl=-5", "-5"), ("isl=abc", "abc"), ("osl=-5", "-5")] {
+        let said = Form::from_link(address).issues()[0].text.clone();
+        assert!(said.contains("put length must be a whole number between 1 and"), "{said}");
+        assert!(said.ends_with(&format!("not `{given}`")), "{said}");
+    }
     // A comparison does not block the prediction.
     assert!(!Form::from_link("#vs=m~").has_bad_draft());
     // Another load or length replaces what could not be read.
@@ -250,4 +256,28 @@ fn a_removed_run_takes_its_measurement_with_it() {
     form.remove_run(0);
     assert_eq!((form.runs().len(), form.scenario().measured.is_empty()), (0, true));
     form.remove_run(0);
+}
+
+#[test]
+fn an_offline_workload_sets_load_and_limits_aside() {
+    const CHAT: (u32, u32, f64) = (1020, 129, 0.0);
+    const BATCH: ((u32, u32, f64), u32) = ((1024, 128, 0.0), 1000);
+    let mut form = Form::from_link("v=1&r=6&st=500&sp=30");
+    for _ in 0..2 {
+        form.use_workload(BATCH.0, BATCH.1);
+        assert_eq!(form.link(), "v=1&osl=128&on=1000");
+    }
+    form.type_text(Field::SloTtft.input(), "800".into());
+    form.use_workload(CHAT, 0);
+    assert_eq!(form.link(), "v=1&isl=1020&osl=129&r=6&st=800&sp=30");
+    form.use_workload(BATCH.0, BATCH.1);
+    let said = |form: &Form| form.issues().iter().map(|issue| issue.field).collect::<Vec<_>>();
+    assert_eq!(said(&form), [Field::Load]);
+    form.choose(Field::Load, |scenario| scenario.workload.load = Load::Concurrency(8));
+    assert_eq!((form.link().as_str(), said(&form)), ("v=1&osl=128&c=8&st=800&sp=30", vec![]));
+    // Limits of an offline queue, which somebody asked for, are nothing to bring back.
+    form.choose(Field::Load, |scenario| scenario.workload.load = Load::Offline(50));
+    form.type_text(Field::SloTtft.input(), String::new());
+    form.use_workload(CHAT, 0);
+    assert_eq!(form.link(), "v=1&isl=1020&osl=129&c=8&sp=30");
 }
