@@ -8,6 +8,7 @@ mod hardware;
 mod kept;
 mod left_out;
 mod limits;
+mod mistyped;
 mod model;
 mod parsed;
 mod plain;
@@ -116,11 +117,16 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         issues: Vec::new(),
         kind: None,
         deadline: None,
+        size: None,
         is_new_model: false,
     };
     let rest = model::take(&text, &mut parsed)?;
-    let lost = phrases(&mut Words::of(&rest), &mut parsed);
-    refuse(&lost, &parsed)?;
+    let mut words = Words::of(&rest);
+    let lost = phrases(&mut words, &mut parsed);
+    mistyped::model(&lost, &words, &parsed)?;
+    let hints = lost.iter().map(|part| mistyped::hint(*part, &words)).collect::<Vec<_>>();
+    let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
+    refuse(&lost, &hints, &parsed)?;
     parsed.leave_out()?;
     parsed.of_sessions()?;
     parsed.of_job()?;
@@ -133,9 +139,8 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     Ok(parsed.finish())
 }
 
-/// Applies the phrases of a text. Returns those that are not understood.
-fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
-    // Ranges of parts.
+/// Applies the phrases of a text. Returns the parts that are not understood.
+fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<(usize, usize)> {
     let mut lost: Vec<(usize, usize)> = Vec::new();
     loop {
         let from = words.at;
@@ -176,7 +181,7 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
             None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
         }
     }
-    lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect()
+    lost
 }
 
 /// Whether what a phrase sets is the least that is wanted, so that `at least` before it is understood: a load, a share of
@@ -189,18 +194,25 @@ fn is_at_least(field: Field, phrase: &str) -> bool {
 
 /// # Errors
 /// If something not understood may be a load or a limit, or if nothing else was stated.
-fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
+fn refuse(lost: &[String], hints: &[Option<&str>], parsed: &Parsed) -> Result<(), Issue> {
     let has_load = parsed.has(&[Field::Load, Field::Most]);
     let is_amount = |word: &str| {
         word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
             || plain::number(&word.to_ascii_lowercase()) > Some(1)
             || (!has_load && is_load(word))
     };
-    let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
+    let all = lost.iter().zip(hints).filter(|(phrase, _)| phrase.split(' ').any(is_amount));
+    let (numbers, hints): (Vec<String>, Vec<Option<&str>>) =
+        all.map(|(phrase, hint)| (phrase.clone(), *hint)).unzip();
+    let hints = hints.into_iter().flatten().map(|name| format!("; did you mean {name}?"));
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
-        None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}{RATES}", quoted(&numbers)),
+        None if !numbers.is_empty() => {
+            let hints: String = hints.collect();
+            let then = if hints.is_empty() { format!("; {EXAMPLE}{RATES}") } else { hints };
+            format!("not understood: {}{then}", quoted(&numbers))
+        }
         None if parsed.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
     };

@@ -2,6 +2,7 @@
 
 use super::kept;
 use super::limits::WITHIN;
+use super::mistyped::Size;
 use super::workload::Kind;
 use crate::config::link::{Link, SearchSpace, exclude};
 use crate::config::{Field, Issue, Load, Slos, excerpt};
@@ -48,6 +49,8 @@ pub(super) struct Parsed {
     pub kind: Option<(String, Kind)>,
     /// The time that everything may take, which only a job has.
     pub deadline: Option<String>,
+    /// The size that is all it says of the model.
+    pub size: Option<Size>,
     /// Whether it names another model than the previous request.
     pub is_new_model: bool,
 }

@@ -187,6 +187,16 @@ impl Words {
         self.parts.get(at).is_some_and(|part| LEAST.contains(&&*part.text))
     }
 
+    /// The position of a part's word among those of the text.
+    pub fn word_of(&self, at: usize) -> usize {
+        self.parts[at].word
+    }
+
+    /// A word of the text, as typed.
+    pub fn typed(&self, at: usize) -> &str {
+        &self.words[at]
+    }
+
     /// Whether nothing but fillers stands between two parts.
     pub fn is_joined(&self, to: usize, from: usize) -> bool {
         to <= from && self.parts[to..from].iter().all(|part| FILLERS.contains(&&*part.text))
