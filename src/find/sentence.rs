@@ -10,6 +10,7 @@ mod left_out;
 mod limits;
 mod mistyped;
 mod model;
+mod money;
 mod parsed;
 mod plain;
 #[cfg(test)]
@@ -117,6 +118,7 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         issues: Vec::new(),
         kind: None,
         deadline: None,
+        undated: None,
         size: None,
         is_new_model: false,
     };
@@ -177,7 +179,10 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<(usize, usize)> {
         }
         match lost.last_mut().filter(|(_, to)| *to == from) {
             Some((_, to)) => *to += 1,
-            // Including a number before it, whose unit is unknown.
+            // Including an amount or a number before it, whose unit is unknown.
+            None if let Some(to) = parsed.undated.filter(|to| money::is_over(*to, words, from)) => {
+                lost.push((to - 1, from + 1));
+            }
             None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
         }
     }
@@ -205,9 +210,12 @@ fn refuse(lost: &[String], hints: &[Option<&str>], parsed: &Parsed) -> Result<()
     let (numbers, hints): (Vec<String>, Vec<Option<&str>>) =
         all.map(|(phrase, hint)| (phrase.clone(), *hint)).unzip();
     let hints = hints.into_iter().flatten().map(|name| format!("; did you mean {name}?"));
+    let of_time = |phrase: &&String| parsed.undated.is_some() && phrase.split(' ').any(money::is_time);
+    let undated = lost.iter().find(of_time).or_else(|| numbers.iter().find(|phrase| money::is_money(phrase)));
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
+        _ if let Some(phrase) = undated => money::wanted(phrase),
         None if !numbers.is_empty() => {
             let hints: String = hints.collect();
             let then = if hints.is_empty() { format!("; {EXAMPLE}{RATES}") } else { hints };

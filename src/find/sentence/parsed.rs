@@ -49,6 +49,8 @@ pub(super) struct Parsed {
     pub kind: Option<(String, Kind)>,
     /// The time that everything may take, which only a job has.
     pub deadline: Option<String>,
+    /// The part after an amount of dollars without a time.
+    pub undated: Option<usize>,
     /// The size that is all it says of the model.
     pub size: Option<Size>,
     /// Whether it names another model than the previous request.
