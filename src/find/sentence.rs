@@ -3,6 +3,7 @@
 
 mod amount;
 mod begins;
+mod demand;
 mod gpus;
 mod hardware;
 mod kept;
@@ -118,6 +119,7 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         issues: Vec::new(),
         kind: None,
         deadline: None,
+        demand: None,
         undated: None,
         size: None,
         is_new_model: false,
@@ -133,6 +135,7 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     parsed.of_sessions()?;
     parsed.of_job()?;
     workload::apply(&mut parsed);
+    demand::apply(&mut parsed)?;
     if !lost.is_empty() {
         parsed
             .issues
@@ -229,6 +232,9 @@ fn refuse(lost: &[String], hints: &[Option<&str>], parsed: &Parsed) -> Result<()
 
 /// A word for a load, whatever its amount: `many users`.
 fn is_load(word: &str) -> bool {
+    if demand::is_rate(&word.to_ascii_lowercase()) {
+        return true;
+    }
     let unit = AmountUnit::of(&word.to_ascii_lowercase());
     matches!(
         unit,

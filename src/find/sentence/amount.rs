@@ -2,8 +2,7 @@
 
 use super::hardware::{self, owned};
 use super::limits::{limit, limited, set_limit};
-use super::tokens::TOKENS;
-use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, money, workload};
+use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, demand, is_load, money, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
 use crate::find::capacity::SIZES;
@@ -54,10 +53,13 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     }
     words.next_if(&SENDING);
     let number = words.number()?;
-    match words.next_as(AmountUnit::of)? {
+    let by_all = |unit| match unit {
         AmountUnit::Requests(each) => by_all(number * each, parsed),
-        AmountUnit::TokenRate => set(number, AmountUnit::Speed, parsed),
         _ => None,
+    };
+    match demand::follows(words) {
+        true => demand::read(number, (None, true), words, parsed),
+        false => words.next_as(AmountUnit::of).and_then(by_all),
     }
 }
 
@@ -101,11 +103,19 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
 
 fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
+        let from = words.at;
+        if let Some(field) = demand::named(word, words, parsed) {
+            return Some(field);
+        }
+        words.at = from;
         return match after_name(word, words)? {
             (number, AmountUnit::Dollars(period)) => money::budget(number, period, words, parsed),
             (number, unit) => set(number, unit, parsed),
         };
     };
+    if let Some(field) = demand::read(number, (None, false), words, parsed) {
+        return Some(field);
+    }
     if words.next_if(&["x", "×"]) {
         return owned(number, words, parsed);
     }
@@ -118,7 +128,7 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         AmountUnit::Clients => {
             words.next_if(&["requests", "clients", "users"]);
         }
-        AmountUnit::Prompt | AmountUnit::Output => length(words)?,
+        AmountUnit::Prompt | AmountUnit::Output => demand::length(words)?,
         AmountUnit::Dollars(period) => return money::budget(number, period, words, parsed),
         // `200 ms TTFT`.
         AmountUnit::Time(each) => {
@@ -127,7 +137,6 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
             return set_limit(field, number * each, parsed);
         }
         AmountUnit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
-        AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),
         // `99 % of requests`, `50 % cached`.
         AmountUnit::Percent => {
             if words.next_if(&CACHED) {
@@ -170,8 +179,9 @@ fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     while words.next_if(&["of", "is", BREAK]) {}
     let at = words.at;
     if let Some(number) = words.number() {
+        let is_demand = demand::follows(words);
         match words.peek() {
-            Some(next) if is_load(next) => {
+            Some(next) if is_demand || is_load(next) => {
                 words.at = at;
                 let number = words.next()?;
                 return amount(&number, words, parsed);
@@ -219,15 +229,8 @@ fn after_name(word: &str, words: &mut Words) -> Option<(f64, AmountUnit)> {
     if is_counted {
         return None;
     }
-    length(words)?;
+    demand::length(words)?;
     Some((number, unit))
-}
-
-/// `tokens` after a length; `None` before `tokens/s`, which makes the number a rate.
-fn length(words: &mut Words) -> Option<()> {
-    let is_rate = words.peek().and_then(AmountUnit::of) == Some(AmountUnit::TokenRate);
-    words.next_if(&TOKENS);
-    (!is_rate).then_some(())
 }
 
 /// The load for prompts that all arrive at once.
@@ -248,7 +251,7 @@ fn whole_count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
 }
 
-fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
+pub fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
     let count = whole_count(number);
     let workload = &mut parsed.link.scenario.workload;
     let rate = |each: f64| significant(number * each, DIGITS);

@@ -145,7 +145,7 @@ pub fn is_counted(word: &str) -> bool {
     is_unit(word)
         || !wishes(word).is_empty()
         || ["x", "×"].contains(&word)
-        || ["req", "replica", "quer"].iter().any(|begin| word.starts_with(begin))
+        || ["req", "replica", "quer", "tok", "total", "generat"].iter().any(|begin| word.starts_with(begin))
 }
 
 /// Whether a number before this word is of a load: `1B tokens/month`.

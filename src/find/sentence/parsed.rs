@@ -1,5 +1,6 @@
 //! What a sentence states, and how it replaces the previous request.
 
+use super::demand::Demand;
 use super::kept;
 use super::limits::WITHIN;
 use super::mistyped::Size;
@@ -49,6 +50,8 @@ pub(super) struct Parsed {
     pub kind: Option<(String, Kind)>,
     /// The time that everything may take, which only a job has.
     pub deadline: Option<String>,
+    /// A load in tokens.
+    pub demand: Option<Demand>,
     /// The part after an amount of dollars without a time.
     pub undated: Option<usize>,
     /// The size that is all it says of the model.

@@ -20,7 +20,7 @@ const DAYS: [&str; 2] = ["day", "days"];
 const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
 const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
-pub const TOKENS: [&str; 2] = ["tokens", "token"];
+const TOKENS: [&str; 2] = ["tokens", "token"];
 /// Units of a rate of tokens: of each user's reading speed, if they say so.
 pub const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps", "tokens/sec"];
 
@@ -59,10 +59,6 @@ impl AmountUnit {
     pub fn of(word: &str) -> Option<Self> {
         let (what, time) = word.split_once('/').map_or((word, None), |(what, time)| (what, Some(time)));
         let is = |known: &[&str]| known.contains(&what) && time.is_none();
-        let seconds = |time: &str| {
-            let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0), (&DAYS, 86_400.0)];
-            lengths.into_iter().find(|(names, _)| names.contains(&time)).map(|(_, seconds)| seconds)
-        };
         Some(match (word, time) {
             ("rps" | "qps", _) => Self::Requests(1.0),
             ("rpm" | "qpm", _) => Self::Requests(1.0 / 60.0),
@@ -86,6 +82,12 @@ impl AmountUnit {
             _ => return None,
         })
     }
+}
+
+/// The seconds that a noun names.
+pub fn seconds(time: &str) -> Option<f64> {
+    let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0), (&DAYS, 86_400.0)];
+    lengths.into_iter().find(|(names, _)| names.contains(&time)).map(|(_, seconds)| seconds)
 }
 
 /// Whether a time follows this word.
