@@ -153,21 +153,20 @@ impl Runner {
 
     fn calibrated_of(&self, setup: &Setup, load: Load) -> Result<(Run, Option<Calibrated>), Issue> {
         let steps = self.steps();
-        let options = |factors, in_brief| RunOptions::new(factors, in_brief, &steps);
-        let run = |factors, in_brief| self.simulated_with(setup, load, options(factors, in_brief));
-        let physics = run(Factors::NONE, false)?;
+        let run = |factors, in_brief, beside: Option<&Run>| {
+            let options = RunOptions::new(factors, in_brief, &steps);
+            self.simulated_with(setup, load, beside.map_or(options, |other| options.beside(other)))
+        };
+        let physics = run(Factors::NONE, false, None)?;
         let Some(calibration) = self.calibration else { return Ok((physics, None)) };
         let point = ConfigPoint::of(setup, physics.metrics.in_flight);
         let posterior = calibration.posterior(&point, self.own.iter(), |_| true);
         let without_own = match self.own.is_empty() {
             true => None,
-            false => Some(run(calibration.posterior(&point, &[], |_| true).factors(), false)?),
+            false => Some(run(calibration.posterior(&point, &[], |_| true).factors(), false, None)?),
         };
         let at = posterior.factors();
-        let responses = Responses::of(at, |factors, at: Option<&Run>| match at {
-            None => run(factors, false),
-            Some(at) => self.simulated_with(setup, load, options(factors, true).beside(at)),
-        })?;
+        let responses = Responses::of(at, |factors, at| run(factors, false, at))?;
         let widths = calibration.widths(&point, |_| true);
         let edges = match is_steep(&responses) {
             true => {
@@ -177,7 +176,7 @@ impl Runner {
                 calibration.figure(&responses, of, |run| run.metrics.e2e.mean).and_then(|e2e| {
                     let scale = e2e.scale(&posterior);
                     let edges = posterior.edges(e2e.response, scale);
-                    let [shorter, longer] = edges.map(|factors| run(factors, true).ok());
+                    let [shorter, longer] = edges.map(|factors| run(factors, true, None).ok());
                     shorter.zip(longer).map(|runs| Edges { runs, scale })
                 })
             }

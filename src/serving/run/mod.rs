@@ -11,6 +11,7 @@ mod commands;
 mod count;
 mod floor;
 mod lengths;
+mod options;
 mod own;
 pub mod pools;
 pub mod power;
@@ -46,6 +47,7 @@ use crate::calibration::{Calibration, Factors, KnownRun};
 pub(crate) use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
 use crate::efficiency::{Efficiencies, Rows};
+use options::RunOptions;
 use pools::{PrefillPlan, PrefillRunner};
 
 /// Maximum number of requests, unless there are more clients: keeps a run to about a second.
@@ -73,30 +75,6 @@ struct ReplicaOutcome {
     outcome: Outcome,
     kv_tokens: u64,
     replicas: f64,
-}
-
-/// How a load is simulated: at step times multiplied by these factors, and whether without what only a run that is
-/// shown needs, its timeline and the intervals between tokens.
-#[derive(Debug, Clone, Copy)]
-struct RunOptions<'a> {
-    factors: Factors,
-    in_brief: bool,
-    /// Requests of a replica at a rate, if another run decides: with other requests the runs would differ by chance too.
-    requests: Option<u32>,
-    /// Step times at the physics, whose cached lookups several runs share.
-    steps: &'a Hosted<'a>,
-}
-
-impl<'a> RunOptions<'a> {
-    /// A run that decides by itself how many requests it needs.
-    fn new(factors: Factors, in_brief: bool, steps: &'a Hosted<'a>) -> Self {
-        Self { factors, in_brief, requests: None, steps }
-    }
-
-    /// In brief, with the requests of `other`.
-    fn beside(self, other: &Run) -> Self {
-        Self { in_brief: true, requests: Some(other.requests), ..self }
-    }
 }
 
 /// A setup with known step times.
