@@ -8,6 +8,7 @@ use strum::{EnumCount, VariantArray};
 use super::{Label, Place};
 use crate::config::model::{Attention, Blocks, Ffn, Model};
 use crate::config::{Arch, Setup};
+use crate::units::Order;
 
 /// The properties by which configurations share the error of a prediction, from general to specific, and the sizes with
 /// which it varies smoothly.
@@ -61,7 +62,7 @@ impl ConfigPoint {
     /// The blocks of a model, by name.
     pub fn kind_of(model: &Model) -> String {
         let mut kinds: Vec<&str> = model.blocks.iter().flat_map(kinds).collect();
-        kinds.sort_unstable();
+        kinds.order_by(|one, other| one.cmp(other));
         kinds.dedup();
         kinds.join("+")
     }

@@ -2,6 +2,7 @@
 
 use super::model::{Blocks, Formats};
 use super::{Dtype, Engine, Field, Gpu, Issue, Lengths, MissingFigure, Model, Parallelism, Workload};
+use crate::units::FlopsPerSecond;
 
 /// Bytes per element of a recurrence's state where nothing is said: models ask for 32 bits (`mamba_ssm_dtype`).
 pub const STATE_BYTES: u32 = 4;
@@ -117,6 +118,11 @@ impl Setup {
     /// GPUs of all replicas, and of the prefill workers, if any.
     pub fn gpus(&self) -> u32 {
         self.parts().map(Self::own_gpus).fold(0, u32::saturating_add)
+    }
+
+    /// The dense peak of the weights' format, or of 16 bits where the GPU does not multiply it.
+    pub fn peak(&self) -> Result<FlopsPerSecond, MissingFigure> {
+        self.gpu.peak(self.gpu.math_or_bf16(self.weights))
     }
 
     /// Dollars per hour for all of these, if every price is known.

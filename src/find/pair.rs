@@ -14,6 +14,7 @@ use crate::config::{Field, Issue, LatencyMetric, Prefill, Scenario, Setup, check
 use crate::efficiency::{AskModels, UNANSWERED};
 use crate::serving::run::{Run, Runner};
 use crate::serving::{plan, runner};
+use crate::units::Order;
 
 /// Prefill workers and decode workers.
 pub(super) type Workers = [u32; 2];
@@ -239,7 +240,7 @@ impl PoolPair {
         };
         let mut within: Vec<u32> =
             named.into_iter().filter(|count| (low + 1..high).contains(count)).collect();
-        within.sort_unstable();
+        within.order_by_key(|count| *count);
         within.get(within.len() / 2).copied()
     }
 

@@ -177,7 +177,11 @@ impl Search {
                 return None;
             }
             // In a fixed order, whichever thread finished first.
-            self.pools.halves.sort_by_cached_key(|half| (half.is_prefill, encode(&half.scenario)));
+            let keyed = self.pools.halves.drain(..);
+            let keyed = keyed.map(|half| ((half.is_prefill, encode(&half.scenario)), half));
+            let mut keyed: Vec<_> = keyed.collect();
+            keyed.order_by(|one, other| one.0.cmp(&other.0));
+            self.pools.halves.extend(keyed.into_iter().map(|(_, half)| half));
             self.pools.pairs = self.pairs();
         }
         if self.exhaustive {

@@ -182,8 +182,8 @@ pub(super) fn stated(link: &Link) -> Map<String, Value> {
             continue;
         }
         let typed = find.numbers(field).into_iter();
-        let mut numbers: Map<String, Value> =
-            typed.map(|(gpu, text)| (gpu.to_owned(), number(&text))).collect();
+        let mut numbers = Map::new();
+        numbers.extend(typed.map(|(gpu, text)| (gpu.to_owned(), number(&text))));
         // The price typed for a GPU is its price wherever it is tried.
         let of_prefill = own.prefill.gpu.as_ref().zip(own.prefill.price);
         for (gpu, price) in own.overrides.price.map(|price| (&own.gpu, price)).into_iter().chain(of_prefill) {

@@ -114,7 +114,7 @@ fn mfu(setup: &Setup, step: &PlannedStep, total: Seconds) -> f64 {
         step.calls.iter().map(|call| call.count.flops * call.call.count as f64 * share(call)).sum();
     // Pipeline stages work in turn on a step: each has its share of the kernels.
     let stages = f64::from(setup.parallel.pp);
-    setup.gpu.peak(setup.weights).map_or(f64::NAN, |peak| (flops / peak) / total / stages)
+    setup.peak().map_or(f64::NAN, |peak| (flops / peak) / total / stages)
 }
 
 /// Weight and KV bytes touched over step time and peak bandwidth.

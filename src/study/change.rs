@@ -1,7 +1,5 @@
 //! What limits a configuration, and the effect of each single change.
 
-use std::collections::BTreeSet;
-
 use super::bottlenecks::bottlenecks;
 use super::metric::{COST, E2E, HeadlineMetric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::row_order::RowOrder;
@@ -9,7 +7,7 @@ use super::{Block, Case, Row, Study, better, edit, remedy};
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Load, Prefill, Scenario, Setup, catalog, check};
 use crate::study::words;
-use crate::units::{Order, chance, count, fixed};
+use crate::units::{Order, chance, count, fixed, set_of};
 
 /// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -135,12 +133,12 @@ impl Changes<'_> {
         // A few more, up to several times as many.
         let now = self.base.replicas;
         let more = [1, 2, now, now.saturating_mul(3)].map(|by| now.saturating_add(by));
-        for replicas in more.into_iter().collect::<BTreeSet<_>>() {
+        for replicas in set_of(more) {
             self.add(format!("{replicas} replicas"), |scenario| scenario.replicas = replicas);
         }
         if self.base.has_pools() {
             let now = self.base.prefill.workers;
-            for workers in BTreeSet::from([1, now].map(|by| now.saturating_add(by))) {
+            for workers in set_of([1, now].map(|by| now.saturating_add(by))) {
                 self.add(format!("{workers} prefill workers"), |scenario| scenario.prefill.workers = workers);
             }
         }

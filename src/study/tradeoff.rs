@@ -10,7 +10,7 @@ use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::config::Scenario;
 use crate::config::link::Link;
 use crate::serving::UNFIT;
-use crate::units::{Order, chance, count, counted};
+use crate::units::{Order, chance, count, counted, set_of};
 
 const CLIENTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const HEIGHT: u32 = 340;
@@ -27,7 +27,7 @@ struct FrontierPoint<'a> {
 
 /// The degrees, and that of the configuration.
 fn degrees(base: &Scenario) -> BTreeSet<u32> {
-    TP_IN_NODE.into_iter().chain([base.parallel.tp]).collect()
+    set_of(TP_IN_NODE.into_iter().chain([base.parallel.tp]))
 }
 
 /// One replica at every degree, with every number of clients.
@@ -122,7 +122,7 @@ fn without(cases: &[Case], points: &[FrontierPoint<'_>]) -> Option<Block> {
         let why = if why.starts_with(UNFIT) { UNFIT } else { why };
         match missing.iter_mut().find(|(other, _)| *other == why) {
             Some((_, degrees)) => drop(degrees.insert(tp)),
-            None => missing.push((why, BTreeSet::from([tp]))),
+            None => missing.push((why, set_of([tp]))),
         }
     }
     let said = missing.iter().map(|(why, degrees)| {

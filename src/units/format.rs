@@ -1,5 +1,6 @@
 //! Formats numbers and quantities as text: three significant digits, SI or binary prefixes.
 
+use super::order::Order;
 use super::quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};
 
 /// A number and its unit, separate so that a page can style them differently.
@@ -221,7 +222,7 @@ pub fn ratio(factor: f64) -> Printed {
 /// cents would hide which is less.
 pub fn cents(amounts: impl Iterator<Item = f64>) -> usize {
     let mut all: Vec<f64> = amounts.filter(|amount| amount.is_finite()).collect();
-    all.sort_unstable_by(f64::total_cmp);
+    all.order_by(f64::total_cmp);
     let least = if all.iter().any(|amount| amount.abs() < 0.0995) { 3 } else { 2 };
     let differ = |pair: &[f64], places| {
         pair[1] - pair[0] <= pair[1].abs() * TOLERANCE || fixed(pair[0], places) != fixed(pair[1], places)

@@ -18,7 +18,7 @@ pub const GIB: f64 = 1024.0 * MIB;
 pub use chance::{Doubt, chance, confidence, doubt, tenths};
 pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
-pub use order::{Order, map_of, quantile};
+pub use order::{Order, map_of, quantile, set_of};
 pub use quantity::{
     Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, HOURS_PER_MONTH, Joules, Seconds, Watts,
 };

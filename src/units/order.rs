@@ -2,7 +2,7 @@
 //! items. Each copy adds kilobytes to the download, and there would be thirty.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stable sorting of lists of anything.
 pub trait Order<T> {
@@ -43,6 +43,13 @@ pub fn map_of<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K,
     let mut map = BTreeMap::new();
     map.extend(pairs);
     map
+}
+
+/// The set of these items, inserted one by one for the same reason.
+pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    let mut set = BTreeSet::new();
+    set.extend(items);
+    set
 }
 
 /// A quantile of ascending values, interpolated linearly; 0 without any.

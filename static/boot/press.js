@@ -44,7 +44,7 @@ const does = {
   ".term, :is(label, .label, td, dd)[title]": (term) => define(term),
   "#found tbody a": defineFound,
   // Whoever has come this far knows what the page is for.
-  '.plans a[href^="#"]': () => document.querySelector("#intro")?.remove(),
+  '[data-testid=plans-table] th a': () => document.querySelector("#intro")?.remove(),
   ".configure": (line) => expand(line, line.getAttribute("aria-expanded") !== "true"),
   ".go": (button) => {
     const { field } = button.closest("[data-field]").dataset;

@@ -130,6 +130,14 @@ pub enum Drawing {
 }
 
 impl Drawing {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Roofline => "Roofline",
+            Self::Timeline => "Requests and KV cache over time",
+            Self::Loads => "Latency and throughput by load",
+        }
+    }
+
     /// Width and height in CSS pixels.
     pub fn size(self) -> (u32, u32) {
         match self {

@@ -136,7 +136,7 @@ fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
     if let Some(drawing) = cli.svg {
         let chart = chart(drawing, answered);
         let title = setup.map(title).unwrap_or_default();
-        let drawn = |chart| svg(&chart, &[&title], drawing.size(), Theme::new(palette, 1.0));
+        let drawn = |chart| svg(&chart, &[drawing.name(), &title], drawing.size(), Theme::new(palette, 1.0));
         return Ok(chart.map(drawn).transpose()?);
     }
     Ok(Some(match cli.format {

@@ -34,7 +34,7 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Rules<'_>>
         }
         (_, WeightUse::TimedAs(other)) if known.contains(&other) => {
             let text = format!(
-                "{} has no tensor cores for {}: {engine} multiplies these weights in 16 bits, and they are timed as {}",
+                "{} has no {} tensor cores: {engine} runs these weights with 16-bit activations (W8A16), and times are those of {}",
                 gpu.name,
                 name(dtype),
                 other.name()

@@ -61,8 +61,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
             parallel::links(gpu, parallel, issues);
         }
         if let (Some(weights), Some(model)) = (weights, model) {
-            let limits = engine.map(|engine| (&*engine.name, &*engine.weight_rules));
-            formats::weights(weights, model, gpu, limits, issues);
+            let rules = engine.map(|engine| (&*engine.name, &*engine.weight_rules));
+            formats::weights(weights, model, gpu, rules, issues);
         }
     }
     if let Some(model) = model {

@@ -157,7 +157,9 @@ impl Form {
     /// A number chosen with the slider or the arrow keys.
     pub fn set(&mut self, field: Field, value: f64) {
         self.forget(field);
+        let load = self.scenario().workload.load;
         self.write(field, Some(value));
+        self.replace_load(load);
     }
 
     /// Shows issues until their field is edited.

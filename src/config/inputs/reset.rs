@@ -60,8 +60,8 @@ fn formats(scenario: &mut Scenario) -> Vec<String> {
     let (mut texts, mut found) = (Vec::new(), Vec::new());
     let Some(gpu) = catalog().gpu(&scenario.gpu) else { return texts };
     if let (Some(weights), Some(model)) = (scenario.weights, scenario.model.record()) {
-        let limits = Offered::of(&scenario.engine).map(|engine| (&*engine.name, &*engine.weight_rules));
-        check_weights(weights, model, gpu, limits, &mut found);
+        let rules = Offered::of(&scenario.engine).map(|engine| (&*engine.name, &*engine.weight_rules));
+        check_weights(weights, model, gpu, rules, &mut found);
         if let Some(issue) = found.pop().filter(Issue::is_error) {
             texts.push(format!("Weights were reset to the published format: {}", issue.text));
             scenario.weights = None;

@@ -4,14 +4,13 @@
 mod tests;
 
 use super::amount::{EACH, set};
-use super::tokens::seconds;
+use super::tokens::{ARTICLES, TOKENS, seconds};
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words};
 use crate::config::{Field, Issue, Load, excerpt};
 use crate::units::{count, counted as counted_as, significant};
 
 /// Digits of the rate.
 const DIGITS: i32 = 6;
-const TOKENS: [&str; 4] = ["token", "tokens", "tok", "toks"];
 const OUTPUT: [&str; 7] = ["completion", "generated", "generation", "out", "output", "outputs", "response"];
 const INPUT: [&str; 4] = ["in", "input", "inputs", "prompt"];
 const ALL: [&str; 5] = ["all", "combined", "overall", "total", "together"];
@@ -20,7 +19,6 @@ const NAMES: [&str; 3] = ["input", "output", "total"];
 const THROUGHPUT: &str = "throughput";
 const JOINED: [&str; 6] = ["&", "+", "and", "of", "or", "the"];
 /// Words before the noun of a time: `each day`.
-const ARTICLES: [&str; 5] = ["/", "a", "each", "every", "per"];
 const ADVERBS: [(&str, &str); 2] = [("daily", "day"), ("hourly", "hour")];
 /// Tokens of one request: `1000 output tokens per request`.
 const PER_REQUEST: [&str; 6] = ["answer", "prompt", "query", "req", "request", "response"];
@@ -85,10 +83,14 @@ fn begun(words: &mut Words) -> Option<Rate> {
             .split_once('/')
             .map_or((&*word, None), |(what, time)| (what, Some(time).filter(|time| !time.is_empty())));
         match what {
-            "tps" => {
-                return Some(Rate { counted, per_s: 1.0, time: "s".into(), is_each: time == Some("user") });
+            "tps" | "tpm" => {
+                let is_each = time.is_some_and(|of| of == "user");
+                if time.is_some() && !is_each {
+                    return None;
+                }
+                let (per_s, time) = if what == "tps" { (1.0, "s") } else { (1.0 / 60.0, "min") };
+                return Some(Rate { counted, per_s, time: time.into(), is_each });
             }
-            "tpm" => return Some(Rate { counted, per_s: 1.0 / 60.0, time: "min".into(), is_each: false }),
             _ if TOKENS.contains(&what) => is_tokens = true,
             // `tokens in total`.
             "in" if words.peek().is_some_and(|next| ALL.iter().any(|all| next.starts_with(all))) => {}

@@ -1,5 +1,6 @@
 //! Dollars over a time: `$40/h`, `$7000 a month`, `monthly budget of $5k`.
 
+use super::tokens::ARTICLES;
 use super::{AmountUnit, FILLERS, Parsed, Words};
 use crate::config::{Field, Issue, excerpt};
 use crate::units::{Dollars, HOURS_PER_MONTH, count, significant};
@@ -9,7 +10,6 @@ const DIGITS: i32 = 6;
 /// Words between `monthly` and its amount.
 const SPENDING: [&str; 4] = ["bill", "spend", "spending", "total"];
 /// Words before a noun that make it a period: `$7000 every month`.
-const ARTICLES: [&str; 7] = ["/", "a", "an", "each", "every", "one", "per"];
 /// What may stand before the slash of `budget/month`.
 const OF_COSTS: [&str; 6] = ["", "budget", "cost", "costs", "spend", "total"];
 /// Words for a time that has no fixed length here, or starts no day of its own.
@@ -164,7 +164,7 @@ pub fn price(words: &mut Words, parsed: &mut Parsed) -> Option<f64> {
     let (number, own) = dollars(words)?;
     let of_gpu = |words: &mut Words| {
         let is_each = words.next_if(&["/gpu"]);
-        after(words).or(is_each.then_some(HOUR))
+        after(words).or_else(|| is_each.then(|| words.next_as(Period::of_noun).unwrap_or(HOUR)))
     };
     let period = own.or_else(|| words.next_as(Period::of_gpu)).or_else(|| of_gpu(words));
     if period.is_none() {
@@ -246,6 +246,7 @@ mod tests {
             "h100-sxm at $1460 a month",
             "h100-sxm at $1460/month",
             "h100-sxm at $1460 per GPU-month",
+            "h100-sxm at $1460 per GPU month",
             "h100-sxm at $1460 per GPU per month",
             "h100-sxm at $1460 monthly",
         ] {

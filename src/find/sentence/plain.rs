@@ -9,6 +9,7 @@ use super::AmountUnit;
 use super::gpus::replaced;
 use super::model::is_counted;
 use super::tokens::SEPARATORS;
+use crate::units::decimal;
 
 /// What people write, and how it is read.
 const PHRASES: [(&str, &str); 25] = [
@@ -109,7 +110,7 @@ pub fn spaced(text: &str) -> String {
     };
     let millions = |found: &Captures<'_>| {
         let number = found[1].parse::<f64>().unwrap_or_default() * 1e3;
-        format!("{number}M {}", &found[2])
+        format!("{}M {}", decimal(number), &found[2])
     };
     let text = billions.replace_all(text, millions);
     let text = scaled.replace_all(&text, scaled_by);

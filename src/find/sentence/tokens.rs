@@ -20,7 +20,9 @@ const DAYS: [&str; 2] = ["day", "days"];
 const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
 const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
-const TOKENS: [&str; 2] = ["tokens", "token"];
+pub const TOKENS: [&str; 4] = ["token", "tokens", "tok", "toks"];
+/// Before a time: `per day`, `a month`.
+pub const ARTICLES: [&str; 7] = ["/", "a", "an", "each", "every", "one", "per"];
 /// Units of a rate of tokens: of each user's reading speed, if they say so.
 pub const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps", "tokens/sec"];
 

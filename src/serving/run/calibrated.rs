@@ -171,7 +171,7 @@ impl Runner {
         let edges = match is_steep(&responses) {
             true => {
                 // At the full width of the band: extrapolated beyond these runs, times would fall below what any queue
-                // allows.
+                // allows. Each as long as it needs: longer steps may fill the server, which takes more requests.
                 let of = (widths, &of_e2e(&responses.at)[..]);
                 calibration.figure(&responses, of, |run| run.metrics.e2e.mean).and_then(|e2e| {
                     let scale = e2e.scale(&posterior);

@@ -1,4 +1,4 @@
-//! What is the same for a run, whatever its load.
+//! How a load is simulated.
 
 use super::{Hosted, Run};
 use crate::calibration::Factors;

@@ -6,7 +6,7 @@ use super::capacity::MOST_CLIENTS;
 use super::{Bands, Point, Run, Runner};
 use crate::config::check::MAX_OF_SESSIONS;
 use crate::config::{Issue, Load};
-use crate::units::significant;
+use crate::units::{Order, significant};
 
 /// A curve over clients runs from one to this multiple of the load's, or at least this many.
 const BEYOND: u32 = 4;
@@ -202,7 +202,7 @@ fn clients_around(clients: u32) -> impl Iterator<Item = u32> {
     let top = most_clients(clients);
     let doubling = std::iter::successors(Some(1u32), |count| count.checked_mul(2));
     let mut all: Vec<u32> = doubling.take_while(move |&count| count <= top).chain([clients, top]).collect();
-    all.sort_unstable();
+    all.order_by_key(|count| *count);
     all.dedup();
     all.into_iter()
 }
@@ -216,7 +216,7 @@ impl Runner {
         if rates.last().is_some_and(|&last| rate < last) {
             rates.push(rate);
         }
-        rates.sort_unstable_by(f64::total_cmp);
+        rates.order_by(f64::total_cmp);
         rates.dedup();
         rates
     }

@@ -240,7 +240,7 @@ fn utilisation(setup: &Setup, pass: &PassReport, factors: Option<Factors>) -> Bl
     let setup = pass.setup(setup);
     let stages =
         if setup.parallel.pp > 1 { format!(" × {} stages", setup.parallel.pp) } else { String::new() };
-    if let Ok(peak) = setup.gpu.peak(setup.weights) {
+    if let Ok(peak) = setup.peak() {
         let experts = if setup.parallel.ep > 1 { ", experts balanced over the ranks" } else { "" };
         let flops = pass.mfu * pass.time.0 * peak.0 * f64::from(setup.parallel.pp);
         lines.push(format!(

@@ -149,13 +149,16 @@ pub fn heading(request: &Request, question: &Question) -> String {
 /// Which narrower formats the GPU of the best plan has, if all plans have 16-bit weights.
 fn narrower(link: &Link, answer: &Answer) -> Option<Block> {
     let best = answer.plans.first().filter(|_| answer.finished)?;
-    let weights = |plan: &DeploymentPlan| link::decode(&plan.link).0.scenario.weights_format();
+    let scenario = |plan: &DeploymentPlan| link::decode(&plan.link).0.scenario;
+    let weights = |plan: &DeploymentPlan| scenario(plan).weights_format();
     if answer.plans.iter().any(|plan| weights(plan) != Some(Dtype::Bf16)) {
         return None;
     }
-    let gpu = catalog().gpu(&best.gpu)?;
+    let own = scenario(best);
+    let (gpu, engine, model) =
+        (catalog().gpu(&own.gpu)?, catalog().engine(&own.engine)?, own.model.record()?);
     let mut formats = vec![Dtype::Fp8, Dtype::Nvfp4];
-    formats.retain(|format| gpu.supports(*format));
+    formats.retain(|format| engine.serves(*format, model, gpu));
     let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
     let text = format!("All plans are in BF16. Weights in {} may need fewer GPUs: ", names.join(" or "));
     formats.insert(0, Dtype::Bf16);

@@ -30,7 +30,8 @@ fn sequences(pass: &PassReport) -> String {
     }
 }
 
-/// Resources by the page's colour names. Zeros are omitted. The host may set a step in which kernels take longer than what it adds.
+/// Resources by the page's colour names. Zeros are omitted. The host can limit a step although
+/// its own share is smaller than that of the kernels.
 fn times(pass: &PassReport) -> Vec<Part> {
     const LEAST: f64 = 0.005;
     let shares = pass.by_resource();
@@ -38,7 +39,7 @@ fn times(pass: &PassReport) -> Vec<Part> {
     let part = |(resource, share): (Resource, f64)| {
         let name = match resource {
             Resource::Launch if pass.limit == resource && share < most => {
-                "the host, which sets the step".into()
+                "launch and host (limits the step)".into()
             }
             Resource::Launch => "launch and host".into(),
             _ => words::resource(resource).to_ascii_lowercase(),

@@ -9,7 +9,7 @@ fn is_offline(load: Load) -> bool {
 
 impl Form {
     /// Sets a typical workload ([`Scenario::use_workload`](crate::config::Scenario::use_workload)), in place of what was
-    /// typed. Load and limits that an offline one replaces come back with the next one that is none.
+    /// typed. Load and limits that an offline one replaces come back with the next load that is not offline.
     pub fn use_workload(&mut self, lengths: (u32, u32, f64), prompts: u32) {
         let before = self.scenario().workload.clone();
         self.link.scenario.use_workload(lengths, prompts);
@@ -33,15 +33,17 @@ impl Form {
         changed.extend([Field::SloTtft, Field::SloTpot].into_iter().filter(|_| is_changed[1]));
         changed.into_iter().for_each(|field| self.forget(field));
         if loses_limits {
-            const WHY: &str =
-                "Nobody waits for a token of an offline batch: the limits come back with another load";
+            const WHY: &str = "TTFT and TPOT limits do not apply to an offline batch: they return when you choose another load";
             self.issues.push(Issue::note(Field::Load, WHY));
         }
     }
 
-    /// Handles a choice of another load than `before`: an offline one sets that aside, any other has the limits back.
+    /// Handles another load than `before`: an offline one sets that aside, any other has the limits back.
     pub(super) fn replace_load(&mut self, before: Load) {
         let workload = &mut self.link.scenario.workload;
+        if workload.load == before {
+            return;
+        }
         if !is_offline(workload.load) {
             let limits = self.set_aside.take().map_or_else(Slos::default, |(_, limits)| limits);
             workload.slos = workload.slos.or(limits);

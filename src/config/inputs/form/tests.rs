@@ -267,6 +267,11 @@ fn an_offline_workload_sets_load_and_limits_aside() {
         form.use_workload(BATCH.0, BATCH.1);
         assert_eq!(form.link(), "v=1&osl=128&on=1000");
     }
+    // As a trace sets its rate.
+    let mut traced = Form::from_link("v=1&r=6&st=500&sp=30");
+    traced.use_workload(BATCH.0, BATCH.1);
+    traced.set(Field::Rate, 2.0);
+    assert_eq!(traced.link(), "v=1&osl=128&r=2&st=500&sp=30");
     form.type_text(Field::SloTtft.input(), "800".into());
     form.use_workload(CHAT, 0);
     assert_eq!(form.link(), "v=1&isl=1020&osl=129&r=6&st=800&sp=30");

@@ -35,7 +35,7 @@ pub fn read(text: &str, scenario: &Scenario) -> (Option<Measured>, Vec<Issue>) {
     let text = text.trim_start_matches('\u{feff}').trim();
     let report = match is_json(text) {
         true => of_json(text),
-        false => Ok(text::report(text)),
+        false => Ok(text::titled(text, text.contains(runs::TITLE))),
     };
     match report {
         Ok(report) => {

@@ -103,7 +103,10 @@ fn split(text: &str) -> Vec<ParsedReport> {
         return rows;
     }
     let tables: Vec<&str> = text.split(TITLE).skip(1).collect();
-    if tables.len() > 1 { tables.into_iter().map(text::report).collect() } else { vec![text::report(text)] }
+    match tables.len() > 1 {
+        true => tables.into_iter().map(|table| text::titled(table, true)).collect(),
+        false => vec![text::titled(text, !tables.is_empty())],
+    }
 }
 
 /// Column names in sweeps, and their names in reports. (`Concurrency` in a report is the reached one.)

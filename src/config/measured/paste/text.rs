@@ -16,7 +16,17 @@ const RULE: usize = 20;
 /// Columns of means and medians in a table of genai-perf or aiperf.
 type Columns = Option<[Option<usize>; 2]>;
 
-pub fn report(text: &str) -> ParsedReport {
+/// A report; where it is the table under [`TITLE`](super::runs::TITLE), it says if that is cut off.
+pub fn titled(text: &str, is_titled: bool) -> ParsedReport {
+    let mut report = report(text);
+    let is_known = |metric| report.measured.of(metric).mean.or(report.measured.of(metric).median).is_some();
+    if is_titled && is_open(text) && !(is_known(Metric::Ttft) && is_known(Metric::Tpot)) {
+        report.warn(TITLE, "the report ends before its times: paste all of it");
+    }
+    report
+}
+
+fn report(text: &str) -> ParsedReport {
     let mut report = ParsedReport::default();
     let mut columns = None;
     for line in text.lines().map(str::trim) {
@@ -35,18 +45,13 @@ pub fn report(text: &str) -> ParsedReport {
             pair(&mut report, name, value);
         }
     }
-    let is_known = |metric| report.measured.of(metric).mean.or(report.measured.of(metric).median).is_some();
-    if is_open(text) && !(is_known(Metric::Ttft) && is_known(Metric::Tpot)) {
-        report.warn(TITLE, "the report ends before its times: paste all of it");
-    }
     report
 }
 
-/// Whether the table that `vllm bench serve` and SGLang's bench_serving print begins and does not end.
+/// Whether a table has no closing line.
 fn is_open(text: &str) -> bool {
     let is_rule = |line: &str| line.len() > RULE && line.bytes().all(|byte| byte == b'=');
-    let mut lines = text.lines().map(str::trim);
-    lines.by_ref().any(|line| line.starts_with('=') && line.contains(TITLE)) && !lines.any(is_rule)
+    !text.lines().map(str::trim).any(is_rule)
 }
 
 /// A CSV of genai-perf or aiperf: a row for each metric.

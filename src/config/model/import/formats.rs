@@ -7,6 +7,7 @@ use super::modules::Module;
 use super::schemes::{self, Scheme};
 use crate::config::model::{Class, Formats};
 use crate::config::{Dtype, excerpt, json};
+use crate::units::Order;
 
 /// How the linear layers are stored.
 #[derive(Debug, Clone)]
@@ -134,7 +135,7 @@ impl Quantization {
             self.remark(&scheme);
         }
         self.unlisted = false;
-        self.notes.sort_unstable();
+        self.notes.order_by(|one, other| one.cmp(other));
         Ok(())
     }
 

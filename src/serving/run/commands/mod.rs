@@ -79,7 +79,9 @@ pub fn model_notes(setup: &Setup) -> String {
 fn replicas_note(setup: &Setup) -> String {
     match setup.replicas {
         1 => String::new(),
-        all => format!("# Each of {all} replicas, on GPUs and a port of its own, behind a load balancer.\n"),
+        all => format!(
+            "# Run once for each of the {all} replicas, on GPUs and a port of its own, behind a load balancer.\n"
+        ),
     }
 }
 
