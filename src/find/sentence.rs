@@ -3,15 +3,12 @@
 
 mod amount;
 mod begins;
-mod demand;
 mod gpus;
 mod hardware;
 mod kept;
 mod left_out;
 mod limits;
-mod mistyped;
 mod model;
-mod money;
 mod parsed;
 mod plain;
 #[cfg(test)]
@@ -119,23 +116,15 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         issues: Vec::new(),
         kind: None,
         deadline: None,
-        demand: None,
-        undated: None,
-        size: None,
         is_new_model: false,
     };
     let rest = model::take(&text, &mut parsed)?;
-    let mut words = Words::of(&rest);
-    let lost = phrases(&mut words, &mut parsed);
-    mistyped::model(&lost, &words, &parsed)?;
-    let hints = lost.iter().map(|part| mistyped::hint(*part, &words)).collect::<Vec<_>>();
-    let lost: Vec<String> = lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect();
-    refuse(&lost, &hints, &parsed)?;
+    let lost = phrases(&mut Words::of(&rest), &mut parsed);
+    refuse(&lost, &parsed)?;
     parsed.leave_out()?;
     parsed.of_sessions()?;
     parsed.of_job()?;
     workload::apply(&mut parsed);
-    demand::apply(&mut parsed)?;
     if !lost.is_empty() {
         parsed
             .issues
@@ -144,8 +133,9 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
     Ok(parsed.finish())
 }
 
-/// Applies the phrases of a text. Returns the parts that are not understood.
-fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<(usize, usize)> {
+/// Applies the phrases of a text. Returns those that are not understood.
+fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<String> {
+    // Ranges of parts.
     let mut lost: Vec<(usize, usize)> = Vec::new();
     loop {
         let from = words.at;
@@ -182,14 +172,11 @@ fn phrases(words: &mut Words, parsed: &mut Parsed) -> Vec<(usize, usize)> {
         }
         match lost.last_mut().filter(|(_, to)| *to == from) {
             Some((_, to)) => *to += 1,
-            // Including an amount or a number before it, whose unit is unknown.
-            None if let Some(to) = parsed.undated.filter(|to| money::is_over(*to, words, from)) => {
-                lost.push((to - 1, from + 1));
-            }
+            // Including a number before it, whose unit is unknown.
             None => lost.push((from - usize::from(words.follows_number(from)), from + 1)),
         }
     }
-    lost
+    lost.into_iter().map(|(from, to)| words.phrase(from, to)).collect()
 }
 
 /// Whether what a phrase sets is the least that is wanted, so that `at least` before it is understood: a load, a share of
@@ -202,28 +189,18 @@ fn is_at_least(field: Field, phrase: &str) -> bool {
 
 /// # Errors
 /// If something not understood may be a load or a limit, or if nothing else was stated.
-fn refuse(lost: &[String], hints: &[Option<&str>], parsed: &Parsed) -> Result<(), Issue> {
+fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
     let has_load = parsed.has(&[Field::Load, Field::Most]);
     let is_amount = |word: &str| {
         word.contains(|letter: char| letter.is_ascii_digit() || letter == '$')
             || plain::number(&word.to_ascii_lowercase()) > Some(1)
             || (!has_load && is_load(word))
     };
-    let all = lost.iter().zip(hints).filter(|(phrase, _)| phrase.split(' ').any(is_amount));
-    let (numbers, hints): (Vec<String>, Vec<Option<&str>>) =
-        all.map(|(phrase, hint)| (phrase.clone(), *hint)).unzip();
-    let hints = hints.into_iter().flatten().map(|name| format!("; did you mean {name}?"));
-    let of_time = |phrase: &&String| parsed.undated.is_some() && phrase.split(' ').any(money::is_time);
-    let undated = lost.iter().find(of_time).or_else(|| numbers.iter().find(|phrase| money::is_money(phrase)));
+    let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
-        _ if let Some(phrase) = undated => money::wanted(phrase),
-        None if !numbers.is_empty() => {
-            let hints: String = hints.collect();
-            let then = if hints.is_empty() { format!("; {EXAMPLE}{RATES}") } else { hints };
-            format!("not understood: {}{then}", quoted(&numbers))
-        }
+        None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}{RATES}", quoted(&numbers)),
         None if parsed.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
     };
@@ -232,9 +209,6 @@ fn refuse(lost: &[String], hints: &[Option<&str>], parsed: &Parsed) -> Result<()
 
 /// A word for a load, whatever its amount: `many users`.
 fn is_load(word: &str) -> bool {
-    if demand::is_rate(&word.to_ascii_lowercase()) {
-        return true;
-    }
     let unit = AmountUnit::of(&word.to_ascii_lowercase());
     matches!(
         unit,

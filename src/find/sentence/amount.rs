@@ -2,7 +2,8 @@
 
 use super::hardware::{self, owned};
 use super::limits::{SLOS, limit, limited, set_limit};
-use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, demand, is_load, money, workload};
+use super::tokens::TOKENS;
+use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
 use crate::find::capacity::FIRST;
@@ -38,7 +39,6 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         .or_else(|| asks(word, words, parsed))
         .or_else(|| of_each(word, words, parsed))
         .or_else(|| amount(word, words, parsed))
-        .or_else(|| money::dated(word, words, parsed))
         .or_else(|| workload::read(word, words, parsed))
         .or_else(|| hardware::read(word, words, parsed))
 }
@@ -50,13 +50,10 @@ fn of_each(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
     }
     words.next_if(&SENDING);
     let number = words.number()?;
-    let by_all = |unit| match unit {
+    match words.next_as(AmountUnit::of)? {
         AmountUnit::Requests(each) => by_all(number * each, parsed),
+        AmountUnit::TokenRate => set(number, AmountUnit::Speed, parsed),
         _ => None,
-    };
-    match demand::follows(words) {
-        true => demand::read(number, (None, true), words, parsed),
-        false => words.next_as(AmountUnit::of).and_then(by_all),
     }
 }
 
@@ -89,8 +86,7 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     // A prefix cache may be off, and limits have a range of their own.
     let may_be_none = field == Field::CachedShare || SLOS.contains(&field);
     let phrase = words.phrase(from, words.at);
-    let is_none =
-        |word: &str| word.split('/').next().is_some_and(|word| real(word.trim_start_matches('$')) == Ok(0.0));
+    let is_none = |word: &str| real(word.trim_start_matches('$').trim_end_matches("/h")) == Ok(0.0);
     if !may_be_none && phrase.split(' ').any(is_none) {
         parsed.refused.push(format!("`{}`: no number here may be 0", excerpt(&phrase)));
         return None;
@@ -100,19 +96,9 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
 
 fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
-        let from = words.at;
-        if let Some(field) = demand::named(word, words, parsed) {
-            return Some(field);
-        }
-        words.at = from;
-        return match after_name(word, words)? {
-            (number, AmountUnit::Dollars(period)) => money::budget(number, period, words, parsed),
-            (number, unit) => set(number, unit, parsed),
-        };
+        let (number, unit) = after_name(word, words)?;
+        return set(number, unit, parsed);
     };
-    if let Some(field) = demand::read(number, (None, false), words, parsed) {
-        return Some(field);
-    }
     if words.next_if(&["x", "×"]) {
         return owned(number, words, parsed);
     }
@@ -125,8 +111,7 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         AmountUnit::Clients => {
             words.next_if(&["requests", "clients", "users"]);
         }
-        AmountUnit::Prompt | AmountUnit::Output => demand::length(words)?,
-        AmountUnit::Dollars(period) => return money::budget(number, period, words, parsed),
+        AmountUnit::Prompt | AmountUnit::Output => length(words)?,
         // `200 ms TTFT`.
         AmountUnit::Time(each) => {
             words.skip();
@@ -134,6 +119,7 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
             return set_limit(metric, number * each, parsed);
         }
         AmountUnit::Requests(each) if words.next_if(&[EACH]) => return by_all(number * each, parsed),
+        AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),
         // `99 % of requests`, `50 % cached`.
         AmountUnit::Percent => {
             if words.next_if(&CACHED) {
@@ -176,9 +162,8 @@ fn most(words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     while words.next_if(&["of", "is", BREAK]) {}
     let at = words.at;
     if let Some(number) = words.number() {
-        let is_demand = demand::follows(words);
         match words.peek() {
-            Some(next) if is_demand || is_load(next) => {
+            Some(next) if is_load(next) => {
                 words.at = at;
                 let number = words.next()?;
                 return amount(&number, words, parsed);
@@ -209,8 +194,10 @@ fn after_name(word: &str, words: &mut Words) -> Option<(f64, AmountUnit)> {
         _ if ANSWERS.contains(&word) => AmountUnit::Output,
         _ => AmountUnit::of(word)?,
     };
-    if matches!(unit, AmountUnit::Dollars(_)) {
-        return Some((words.number()?, unit));
+    if unit == AmountUnit::Dollars {
+        let number = words.number()?;
+        words.next_if(&["/h", "/hr", "/hour"]);
+        return Some((number, unit));
     }
     if !matches!(unit, AmountUnit::Prompt | AmountUnit::Output) {
         return None;
@@ -220,17 +207,24 @@ fn after_name(word: &str, words: &mut Words) -> Option<(f64, AmountUnit)> {
     let is_counted = words.peek().is_some_and(|next| match AmountUnit::of(next) {
         // `in 2048 out 512`.
         Some(AmountUnit::Prompt | AmountUnit::Output) => is_apart,
-        Some(other) => !matches!(other, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars(_)),
+        Some(other) => !matches!(other, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars),
         None => !hardware::wishes(next).is_empty() || ["x", "×"].contains(&next),
     });
     if is_counted {
         return None;
     }
-    demand::length(words)?;
+    length(words)?;
     Some((number, unit))
 }
 
-/// The load for prompts that all arrive at once.
+/// `tokens` after a length; `None` before `tokens/s`, which makes the number a rate.
+fn length(words: &mut Words) -> Option<()> {
+    let is_rate = words.peek().and_then(AmountUnit::of) == Some(AmountUnit::TokenRate);
+    words.next_if(&TOKENS);
+    (!is_rate).then_some(())
+}
+
+/// The load of prompts that all arrive at once.
 fn queue(word: &str) -> Option<fn(u32) -> Load> {
     match word {
         "offline" => Some(Load::Offline),
@@ -248,7 +242,7 @@ fn whole_count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
 }
 
-pub fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
+fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
     let count = whole_count(number);
     let workload = &mut parsed.link.scenario.workload;
     let rate = |each: f64| significant(number * each, DIGITS);
@@ -260,6 +254,10 @@ pub fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> 
         AmountUnit::Gpus => {
             parsed.find.set(Field::BudgetGpus, &count?.to_string());
             return Some(Field::BudgetGpus);
+        }
+        AmountUnit::Dollars => {
+            parsed.find.set(Field::BudgetDollars, &number.to_string());
+            return Some(Field::BudgetDollars);
         }
         AmountUnit::Percent => {
             parsed.slos.share = Some(number / 100.0);
@@ -281,11 +279,7 @@ pub fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> 
             workload.set_mean_output(count.map(f64::from));
             return count.map(|_| Field::Osl);
         }
-        AmountUnit::Dollars(_)
-        | AmountUnit::Time(_)
-        | AmountUnit::Tokens
-        | AmountUnit::TokenRate
-        | AmountUnit::Other => return None,
+        AmountUnit::Time(_) | AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Other => return None,
     };
     workload.load = load;
     Some(Field::Load)

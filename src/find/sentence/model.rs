@@ -3,7 +3,6 @@
 use super::begins::begins;
 use super::hardware::wishes;
 use super::left_out::is_not;
-use super::mistyped::Size;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, SEPARATORS, workload};
 use crate::config::names::{Resolved, is_size, resolve, search, short_name};
 use crate::config::{Dtype, Field, Issue, Model, ModelChoice, excerpt};
@@ -45,8 +44,7 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
         while at < words.len() {
             let name = phrase(&words[at..]);
             let is_named = name.first().is_some_and(|word| begins(word)) && !is_workload(name);
-            let found =
-                if is_named { named(name).map_err(|issue| beside(&rest, name, issue))? } else { None };
+            let found = if is_named { named(name)? } else { None };
             let Some((length, taken)) = found else {
                 rest.push(words[at]);
                 at += 1;
@@ -65,8 +63,6 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
                 parsed.state(Field::Weights, name[..length].join(" "));
             }
             parsed.issues.extend(taken.issues);
-            let is_size = length == 1 && is_size(&name[0].to_ascii_lowercase());
-            parsed.size = is_size.then(|| Size { name: name[0].to_owned(), at: rest.len() });
             let scenario = &mut parsed.link.scenario;
             // The format on the form is of its model.
             if scenario.model.id() != taken.model.id {
@@ -82,20 +78,6 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
         rest.push(BREAK);
     }
     Ok(rest.join(" "))
-}
-
-/// The error for a size that no model has, with the word before it if that may be a name: `Lama 71b`.
-fn beside(rest: &[&str], name: &[&str], issue: Issue) -> Issue {
-    let is_size = name.len() == 1 && is_size(&name[0].to_ascii_lowercase());
-    let is_name = |word: &&&str| {
-        let word = word.to_ascii_lowercase();
-        let is_known = FILLERS.contains(&&*word) || OTHERS.contains(&&*word) || is_unit(&word);
-        word.starts_with(char::is_alphabetic) && !is_known && wishes(&word).is_empty()
-    };
-    match rest.last().filter(is_name).filter(|_| is_size) {
-        Some(word) => unknown(&format!("{word} {}", name[0])),
-        None => issue,
-    }
 }
 
 /// Whether the words begin with a kind of workload rather than a name: `chat`, but not `chat glm`.
@@ -145,7 +127,7 @@ pub fn is_counted(word: &str) -> bool {
     is_unit(word)
         || !wishes(word).is_empty()
         || ["x", "×"].contains(&word)
-        || ["req", "replica", "quer", "tok", "total", "generat"].iter().any(|begin| word.starts_with(begin))
+        || ["req", "replica", "quer"].iter().any(|begin| word.starts_with(begin))
 }
 
 /// Whether a number before this word is of a load: `1B tokens/month`.
@@ -196,14 +178,8 @@ fn find(words: &[&str]) -> Option<Taken> {
     Some(Taken { model, weights: None, states_format: false, issues: vec![Issue::note(Field::Model, text)] })
 }
 
-/// The error for a model that the catalog lacks, with those whose names have its words, or else of the same family if no
-/// name is similar.
-pub fn unknown(name: &str) -> Issue {
-    let named = find(&name.split(' ').collect::<Vec<_>>()).filter(|_| name.contains(' '));
-    if let Some(Taken { model, .. }) = named {
-        let text = format!("the catalog has no model `{}`. Did you mean {}?", excerpt(name), model.name);
-        return Issue::error(Field::Model, text).with_given(name);
-    }
+/// The error for a model that the catalog lacks, with those of the same family if no name is similar.
+fn unknown(name: &str) -> Issue {
     let text = resolve(name).err().unwrap_or_default();
     let small = name.to_ascii_lowercase();
     let family = small.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();

@@ -1,9 +1,7 @@
 //! What a sentence states, and how it replaces the previous request.
 
-use super::demand::Demand;
 use super::kept;
 use super::limits::{SLOS, WITHIN};
-use super::mistyped::Size;
 use super::workload::Kind;
 use crate::config::link::{Link, SearchSpace, exclude};
 use crate::config::{Field, Issue, LatencyMetric, Load, Slos, excerpt};
@@ -45,12 +43,6 @@ pub(super) struct Parsed {
     pub kind: Option<(String, Kind)>,
     /// The time that everything may take, which only a job has.
     pub deadline: Option<String>,
-    /// A load in tokens.
-    pub demand: Option<Demand>,
-    /// The part after an amount of dollars without a time.
-    pub undated: Option<usize>,
-    /// The size that is all it says of the model.
-    pub size: Option<Size>,
     /// Whether it names another model than the previous request.
     pub is_new_model: bool,
 }

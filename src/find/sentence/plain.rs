@@ -9,7 +9,6 @@ use super::AmountUnit;
 use super::gpus::replaced;
 use super::model::is_counted;
 use super::tokens::SEPARATORS;
-use crate::units::decimal;
 
 /// What people write, and how it is read.
 const PHRASES: [(&str, &str); 25] = [
@@ -89,16 +88,8 @@ pub fn spaced(text: &str) -> String {
     });
     static SCALED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)\b(\d+(?:\.\d+)?|a|one)\s+(million|thousand)s?\b").ok());
-    // `1B tokens/day`, which is no size of a model.
-    static BILLIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?ix)\b(\d+(?:\.\d+)?)\s*(?:b|bn|billion)\s+((?:(?:output|input|total|prompt|generated)\s+)?(?:tokens?|tok)
-            (?:\s*/\s*|\s+(?:per|a|an|each|every)\s+|\s+)(?:s|sec|second|min|minute|h|hr|hour|hourly|day|daily)\b)",
-        )
-        .ok()
-    });
-    let (Some(counted), Some(tagged), Some(lengths), Some(scaled), Some(billions)) =
-        (&*COUNTED, &*TAGGED, &*LENGTHS, &*SCALED, &*BILLIONS)
+    let (Some(counted), Some(tagged), Some(lengths), Some(scaled)) =
+        (&*COUNTED, &*TAGGED, &*LENGTHS, &*SCALED)
     else {
         return text.to_owned();
     };
@@ -108,12 +99,7 @@ pub fn spaced(text: &str) -> String {
         let unit = if found[2].eq_ignore_ascii_case("million") { "M" } else { "k" };
         format!("{number}{unit}")
     };
-    let millions = |found: &Captures<'_>| {
-        let number = found[1].parse::<f64>().unwrap_or_default() * 1e3;
-        format!("{}M {}", decimal(number), &found[2])
-    };
-    let text = billions.replace_all(text, millions);
-    let text = scaled.replace_all(&text, scaled_by);
+    let text = scaled.replace_all(text, scaled_by);
     let text = counted.replace_all(&text, "${1}${2} x ${3}");
     let text = tagged.replace_all(&text, "${1}-${2}");
     let with_lengths = |found: &Captures<'_>| {

@@ -2,7 +2,6 @@
 
 use super::left_out::is_not;
 use super::limits::{WITHIN, limited};
-use super::money::Period;
 use super::{BREAK, FILLERS};
 use crate::config::link::{pointed, real, ungrouped};
 use crate::config::{Field, Issue, excerpt};
@@ -20,9 +19,7 @@ const DAYS: [&str; 2] = ["day", "days"];
 const DOLLARS: [&str; 4] = ["$", "usd", "dollar", "dollars"];
 const PROMPT: [&str; 4] = ["in", "input", "prompt", "isl"];
 const OUTPUT: [&str; 3] = ["out", "output", "osl"];
-pub const TOKENS: [&str; 4] = ["token", "tokens", "tok", "toks"];
-/// Before a time: `per day`, `a month`.
-pub const ARTICLES: [&str; 7] = ["/", "a", "an", "each", "every", "one", "per"];
+pub const TOKENS: [&str; 2] = ["tokens", "token"];
 /// Units of a rate of tokens: of each user's reading speed, if they say so.
 pub const SPEEDS: [&str; 6] = ["tokens/s", "tokens/second", "token/s", "tok/s", "tps", "tokens/sec"];
 
@@ -38,8 +35,8 @@ pub enum AmountUnit {
     Sessions,
     Clients,
     Gpus,
-    /// Over this time, if it is stated.
-    Dollars(Option<Period>),
+    /// Dollars per hour.
+    Dollars,
     Prompt,
     Output,
     /// This many milliseconds.
@@ -61,11 +58,14 @@ impl AmountUnit {
     pub fn of(word: &str) -> Option<Self> {
         let (what, time) = word.split_once('/').map_or((word, None), |(what, time)| (what, Some(time)));
         let is = |known: &[&str]| known.contains(&what) && time.is_none();
+        let seconds = |time: &str| {
+            let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0), (&DAYS, 86_400.0)];
+            lengths.into_iter().find(|(names, _)| names.contains(&time)).map(|(_, seconds)| seconds)
+        };
         Some(match (word, time) {
             ("rps" | "qps", _) => Self::Requests(1.0),
             ("rpm" | "qpm", _) => Self::Requests(1.0 / 60.0),
-            (_, None) if DOLLARS.contains(&what) => Self::Dollars(None),
-            (_, Some(time)) if DOLLARS.contains(&what) => Self::Dollars(Some(Period::of_noun(time)?)),
+            (_, None | Some("h" | "hr" | "hour")) if DOLLARS.contains(&what) => Self::Dollars,
             (_, Some(time)) if REQUESTS.contains(&what) => Self::Requests(1.0 / seconds(time)?),
             (_, Some(time)) if SESSIONS.contains(&what) => Self::SessionRate(1.0 / seconds(time)?),
             ("%", _) => Self::Percent,
@@ -84,12 +84,6 @@ impl AmountUnit {
             _ => return None,
         })
     }
-}
-
-/// The seconds that a noun names.
-pub fn seconds(time: &str) -> Option<f64> {
-    let lengths = [(&SECONDS[..], 1.0), (&MINUTES, 60.0), (&HOURS, 3600.0), (&DAYS, 86_400.0)];
-    lengths.into_iter().find(|(names, _)| names.contains(&time)).map(|(_, seconds)| seconds)
 }
 
 /// Whether a time follows this word.
@@ -193,20 +187,6 @@ impl Words {
         self.parts.get(at).is_some_and(|part| LEAST.contains(&&*part.text))
     }
 
-    pub fn is_any(&self, at: usize, known: &[&str]) -> bool {
-        self.parts.get(at).is_some_and(|part| known.contains(&&*part.text))
-    }
-
-    /// The position of a part's word among those of the text.
-    pub fn word_of(&self, at: usize) -> usize {
-        self.parts[at].word
-    }
-
-    /// A word of the text, as typed.
-    pub fn typed(&self, at: usize) -> &str {
-        &self.words[at]
-    }
-
     /// Whether nothing but fillers stands between two parts.
     pub fn is_joined(&self, to: usize, from: usize) -> bool {
         to <= from && self.parts[to..from].iter().all(|part| FILLERS.contains(&&*part.text))
@@ -235,19 +215,9 @@ fn parts(word: &str, counts: bool) -> Vec<String> {
     if head.is_empty() || tail.starts_with('-') {
         return vec![word.to_owned()];
     }
-    // `k` of `10k/month`, but not of `8k/1k` and `5kv`.
-    let ends = |rest: &&str| {
-        let unit = rest.strip_prefix('/');
-        rest.is_empty()
-            || rest.starts_with('$')
-            || unit.is_some_and(|unit| unit.starts_with(char::is_alphabetic))
-    };
-    let scaled = |letter: char, by: f64| Some((by, tail.strip_prefix(letter).filter(ends)?));
-    // `$1.5M/year`.
-    let is_million = !sign.is_empty() || (counts && tail == "m");
-    let scale = scaled('k', 1e3).or_else(|| scaled('m', 1e6).filter(|_| is_million));
-    let (head, tail) = match (scale, real(head)) {
-        (Some((by, rest)), Ok(number)) => ((number * by).round().to_string(), rest),
+    let (head, tail) = match (tail, real(head)) {
+        ("k", Ok(thousands)) => ((thousands * 1e3).round().to_string(), ""),
+        ("m", Ok(millions)) if counts => ((millions * 1e6).round().to_string(), ""),
         _ => (head.to_owned(), tail),
     };
     let all = [sign.to_owned(), head, tail.to_owned()];
