@@ -113,8 +113,9 @@ impl Drawing {
 
     /// Draws with the point being read out. A hidden canvas has no size to draw on.
     pub fn draw(self) {
-        let theme = self.theme();
-        let (Some(canvas), Some(chart)) = (self.canvas(), self.shown.get_untracked()) else { return };
+        // Animation frames come late: without its canvas, the chart is gone too.
+        let Some(canvas) = self.canvas() else { return };
+        let (Some(chart), theme) = (self.shown.get_untracked(), self.theme()) else { return };
         if canvas.client_width() == 0 {
             return;
         }
