@@ -201,7 +201,7 @@ pageTest("an offline workload sets load and limits aside until somebody waits ag
   await settled(page);
   await page.getByTestId("preset-batch").click();
   await fragmentHolds(page, { osl: "128", on: "1000", r: undefined, st: undefined, sp: undefined });
-  assert.match(await issue(page, "load"), /limits come back/);
+  assert.match(await issue(page, "load"), /they return/);
   await page.getByTestId("preset-chat").click();
   await fragmentHolds(page, { isl: "1020", osl: "129", on: undefined, r: "6", st: "500", sp: "30" });
   await settled(page);

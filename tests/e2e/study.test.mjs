@@ -172,7 +172,7 @@ pageTest("a single change is one click, and back takes it back", {}, async ({ pa
 pageTest("a number and a kernel open their formula", {}, async ({ page, open }) => {
   await open(link);
   await settled(page);
-  await page.getByRole("button", { name: "TPOT", exact: true }).click();
+  await page.getByRole("button", { name: "TPOT", exact: true }).first().click();
   await page.locator(".definition", { hasText: "Time per output token after the first" }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByTestId("explain-tpot").click();
