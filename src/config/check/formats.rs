@@ -51,11 +51,7 @@ pub fn weights(dtype: Dtype, model: &Model, gpu: &Gpu, engine: Option<Rules<'_>>
         }
         (Ok(()), WeightUse::Own) => return,
     };
-    let able = |dtype: &Dtype| match used(*dtype) {
-        WeightUse::Own => gpu.supports(*dtype),
-        WeightUse::TimedAs(other) => known.contains(&other),
-        WeightUse::Refused => false,
-    };
+    let able = |dtype: &Dtype| used(*dtype).is_served(*dtype, model, gpu);
     let able: Vec<Dtype> = known.iter().copied().filter(able).collect();
     let text = match able.is_empty() {
         true => why,

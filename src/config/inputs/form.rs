@@ -21,7 +21,7 @@ pub struct Form {
     sized: Option<(Field, ModelChoice)>,
     /// Formats of weights and KV cache that the GPU ruled out, for the next GPU that has them.
     ruled_out: Option<(Option<Dtype>, Dtype)>,
-    /// The load that an offline workload replaced, and the limits, for the next one that somebody waits for.
+    /// The load that an offline workload replaced, and the limits, for the next load that is not offline.
     set_aside: Option<(Load, Slos)>,
 }
 

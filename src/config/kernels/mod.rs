@@ -180,11 +180,7 @@ impl Engine {
 
     /// Whether it serves `model` with weights in this format on `gpu`.
     pub fn serves(&self, weights: Dtype, model: &Model, gpu: &Gpu) -> bool {
-        match self.weight_use(weights, model, gpu.arch) {
-            WeightUse::Own => gpu.supports(weights),
-            WeightUse::TimedAs(_) => !model.has_experts(),
-            WeightUse::Refused => false,
-        }
+        self.weight_use(weights, model, gpu.arch).is_served(weights, model, gpu)
     }
 
     fn weight_use(&self, weights: Dtype, model: &Model, arch: Arch) -> WeightUse {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::applies;
-use crate::config::{Arch, Dtype, Model};
+use crate::config::check::weight_formats;
+use crate::config::{Arch, Dtype, Gpu, Model};
 
 /// Weights that an engine does not multiply in their own format: it refuses them, or multiplies in 16 bits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,5 +47,14 @@ impl WeightUse {
     pub fn of(rules: &[WeightRule], weights: Dtype, model: &Model, arch: Arch) -> Self {
         let rule = rules.iter().find(|rule| rule.includes(weights, model, arch));
         rule.map_or(Self::Own, |rule| rule.timed_as.map_or(Self::Refused, Self::TimedAs))
+    }
+
+    /// Whether `model` with weights in this format is served on `gpu`, by kernels that were measured.
+    pub fn is_served(self, weights: Dtype, model: &Model, gpu: &Gpu) -> bool {
+        match self {
+            Self::Own => gpu.supports(weights),
+            Self::TimedAs(other) => weight_formats(model).contains(&other),
+            Self::Refused => false,
+        }
     }
 }

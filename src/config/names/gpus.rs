@@ -2,7 +2,6 @@
 
 use crate::config::Gpu;
 use crate::config::catalog::{Catalog, catalog};
-use crate::config::issue::nearest;
 
 /// Words that name makers and brands, which ids and people leave out.
 const BRANDS: [&str; 7] = ["nvidia", "amd", "intel", "geforce", "tesla", "instinct", "gpu"];
@@ -62,11 +61,6 @@ fn words(text: &str) -> String {
 /// The catalog id for a GPU's name; the text itself if it names none, or several.
 pub fn gpu_id(text: &str) -> &str {
     catalog().gpu_named(text).map_or(text, |gpu| &gpu.id)
-}
-
-/// The id most like a text, and how alike they are.
-pub fn near_gpu(text: &str) -> Option<(f64, &'static str)> {
-    nearest(text, catalog().gpus.gpus.iter().map(|gpu| &*gpu.id))
 }
 
 #[cfg(test)]

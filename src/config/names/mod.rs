@@ -25,9 +25,9 @@ use name::Name;
 use rules::{Alias, rules};
 
 pub use apply::{SCALED_CACHE, settle};
-pub use gpus::{gpu_id, near_gpu};
+pub use gpus::gpu_id;
 pub use machines::{of_machine, of_node};
-pub use search::{begins_name, is_size, named, near_model, popularity, rank, search, short_name};
+pub use search::{begins_name, is_size, named, popularity, rank, search, short_name};
 
 /// A published name, resolved.
 #[derive(Debug, Clone, PartialEq)]

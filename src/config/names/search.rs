@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 
 use super::{NAMED_MODELS, NamedModel};
 use crate::config::catalog::{POPULAR, catalog};
-use crate::config::issue::nearest;
 use crate::config::{Dtype, Field, Model};
 use crate::units::Order;
 
@@ -93,11 +92,6 @@ pub fn named(field: Field, id: &str) -> &str {
         _ => None,
     };
     name.map_or(id, |name| name)
-}
-
-/// The id of the model most like a text, and how alike they are.
-pub fn near_model(text: &str) -> Option<(f64, &'static str)> {
-    nearest(text, catalog().models.models.iter().map(|model| &*model.id))
 }
 
 /// Whether a catalog model's name begins with this word, in lower case.

@@ -115,7 +115,8 @@ impl Drawing {
     pub fn draw(self) {
         // Animation frames come late: without its canvas, the chart is gone too.
         let Some(canvas) = self.canvas() else { return };
-        let (Some(chart), theme) = (self.shown.get_untracked(), self.theme()) else { return };
+        let Some(chart) = self.shown.get_untracked() else { return };
+        let theme = self.theme();
         if canvas.client_width() == 0 {
             return;
         }

@@ -19,7 +19,7 @@ type Columns = Option<[Option<usize>; 2]>;
 /// A report; where it is the table under [`TITLE`](super::runs::TITLE), it says if that is cut off.
 pub fn titled(text: &str, is_titled: bool) -> ParsedReport {
     let mut report = report(text);
-    let is_known = |metric| report.measured.of(metric).mean.or(report.measured.of(metric).median).is_some();
+    let is_known = |metric| report.measured.of(metric).value().is_some();
     if is_titled && is_open(text) && !(is_known(Metric::Ttft) && is_known(Metric::Tpot)) {
         report.warn(TITLE, "the report ends before its times: paste all of it");
     }
