@@ -25,7 +25,7 @@ use parsed::Parsed;
 use tokens::{AmountUnit, SEPARATORS, Words, whole_numbers};
 
 /// Words that are ignored.
-const FILLERS: [&str; 64] = [
+const FILLERS: [&str; 65] = [
     "/",
     "@",
     "a",
@@ -60,6 +60,7 @@ const FILLERS: [&str; 64] = [
     "most",
     "my",
     "need",
+    "nvl72",
     "of",
     "on",
     "once",

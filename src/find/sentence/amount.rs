@@ -1,7 +1,7 @@
 //! A phrase of a request: a limit, a number with its unit, hardware.
 
 use super::hardware::{self, owned};
-use super::limits::{SLOS, limit, limited, set_limit};
+use super::limits::{SLOS, limit, limited, percentile, set_limit};
 use super::tokens::TOKENS;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, money, workload};
 use crate::config::link::{real, whole};
@@ -25,6 +25,8 @@ pub const EACH: &str = "each";
 const SENDING: [&str; 6] = ["at", "makes", "making", "send", "sending", "sends"];
 /// Words after the share of prompts in the prefix cache.
 const CACHED: [&str; 5] = ["cache", "cached", "hit", "hits", "prefix"];
+/// Words between the share and these: `80% of the prompt cached`, `50% shared prefix`.
+const OF_PROMPTS: [&str; 6] = ["of", "the", "prompt", "prompts", "shared", "input"];
 /// Digits of a rate by the minute.
 const DIGITS: i32 = 6;
 
@@ -127,18 +129,20 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         AmountUnit::TokenRate if words.next_if(&[EACH]) => return set(number, AmountUnit::Speed, parsed),
         // `99 % of requests`, `50 % cached`.
         AmountUnit::Percent => {
+            let from = words.at;
+            while words.next_if(&OF_PROMPTS) {}
             if words.next_if(&CACHED) {
-                words.next_if(&CACHED);
+                while words.next_if(&CACHED) {}
                 if number > 100.0 {
                     return None;
                 }
                 parsed.link.scenario.workload.cached_share = number / 100.0;
                 return Some(Field::CachedShare);
             }
-            let from = words.at;
-            words.skip();
-            if !words.next_if(&["requests"]) {
-                words.at = from;
+            words.at = from;
+            // The share of anything else, as in `20% headroom`, is not that of the requests.
+            if !share_of_requests(words) {
+                return None;
             }
         }
         AmountUnit::Other => {
@@ -149,6 +153,25 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         _ => {}
     }
     set(number, unit, parsed)
+}
+
+/// Reads `of requests` after a share. False if it is the share of something else.
+fn share_of_requests(words: &mut Words) -> bool {
+    let from = words.at;
+    while words.next_if(&FILLERS) {}
+    if words.next_if(&["requests"]) {
+        return true;
+    }
+    let is_apart = words.peek().is_none_or(|next| {
+        next == BREAK
+            || limited(next).is_some()
+            || real(next).is_ok()
+            || percentile(next).is_some()
+            || next.starts_with('$')
+            || !hardware::wishes(next).is_empty()
+    });
+    words.at = from;
+    is_apart
 }
 
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.

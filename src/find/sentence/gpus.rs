@@ -9,7 +9,13 @@ use crate::units::Order;
 pub fn by_id(text: &str) -> String {
     let gpus = catalog().gpus.gpus.iter();
     let names = gpus.flat_map(|gpu| {
-        [gpu.name.to_ascii_lowercase(), gpu.id.replace('-', " ")].map(|name| (name, &*gpu.id))
+        let name = gpu.name.to_ascii_lowercase();
+        let short = name.split(" (").next().unwrap_or_default().to_owned();
+        // `RTX PRO 6000`, of which there are several.
+        let series = gpu.id.rsplit_once('-').map_or("", |(series, _)| series);
+        let is_series = series.ends_with(|letter: char| letter.is_ascii_digit());
+        let series = Some((series.replace('-', " "), series)).filter(|_| is_series);
+        [(gpu.id.replace('-', " "), &*gpu.id), (name, &*gpu.id), (short, &*gpu.id)].into_iter().chain(series)
     });
     let mut names: Vec<(String, &str)> = names.filter(|(name, _)| name.contains(' ')).collect();
     // One name may be the beginning of another: `RTX 4080`, `RTX 4080 SUPER`.
@@ -46,6 +52,8 @@ mod tests {
             ("A100 SXM4 80GB or a100 pcie 80gb", "a100-sxm-80gb or a100-pcie-80gb"),
             ("h100 b200, RTX 40900, H100 SXM5", "h100 b200, RTX 40900, H100 SXM5"),
             ("İ H200 SXM", "İ h200-sxm"),
+            ("RTX PRO 6000, 4 x rtx pro 6000 server", "rtx-pro-6000, 4 x rtx-pro-6000-server"),
+            ("DGX Spark", "gb10"),
         ] {
             assert_eq!(by_id(text), wanted);
         }

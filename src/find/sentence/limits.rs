@@ -68,6 +68,6 @@ pub fn set_limit(metric: LatencyMetric, milliseconds: f64, parsed: &mut Parsed) 
     limit.map(|_| metric.limit())
 }
 
-fn percentile(word: &str) -> Option<f64> {
+pub fn percentile(word: &str) -> Option<f64> {
     word.strip_prefix('p')?.parse().ok()
 }

@@ -50,7 +50,7 @@ pub(super) struct Parsed {
 impl Parsed {
     /// Takes over a phrase that begins with `word` and sets `field`. `is_least`: `at least` stands before it.
     pub fn accept(&mut self, field: Field, word: &str, phrase: String, is_least: bool) {
-        if is_least && BUDGETS.contains(&field) {
+        if is_least && (BUDGETS.contains(&field) || field == Field::Owned) {
             let text = format!(
                 "`{}` is the most to use: write for example `up to 8 GPUs` or `under $40/h`",
                 excerpt(&phrase)

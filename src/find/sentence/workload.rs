@@ -3,7 +3,7 @@
 use super::{Parsed, Words};
 use crate::config::catalog::WORKLOADS;
 use crate::config::{Field, Issue, excerpt};
-use crate::units::count;
+use crate::units::{count, percent};
 
 /// Words that may follow the name.
 const KINDS: [&str; 5] = ["completion", "load", "traffic", "workload", "workloads"];
@@ -46,6 +46,10 @@ pub fn apply(parsed: &mut Parsed) {
     }
     let prompt = workload.mean_prompt().unwrap_or_default();
     let [prompt, output] = [prompt, f64::from(workload.mean_output())].map(count);
-    let text = format!("`{}` is read as {prompt} tokens in and {output} out", excerpt(&word));
+    let cached = match workload.cached_share {
+        0.0 => String::new(),
+        share => format!(" ({} of them cached)", percent(share)),
+    };
+    let text = format!("`{}` is read as {prompt} tokens in{cached} and {output} out", excerpt(&word));
     parsed.issues.push(Issue::note(Field::Vary, text));
 }
