@@ -171,6 +171,14 @@ impl Scenario {
         scheduler.decode_graph(gpu, self.parallel, seqs.saturating_mul(self.usage().verified))
     }
 
+    /// The memory share that its engine takes on `gpu` unless told otherwise.
+    pub fn memory_share(&self, scheduler: &Scheduler, gpu: &Gpu) -> Option<f64> {
+        let tokens = self.overrides.token_budget.map(f64::from);
+        let tokens = tokens.or(scheduler.limits_on(gpu, self.usage()).0.0)?;
+        let graph = self.overrides.largest_graph.or_else(|| self.decode_graph(scheduler, gpu));
+        scheduler.share_on(gpu, self.parallel, self.usage(), (tokens, graph)).0
+    }
+
     /// Another model of the catalog. One that is published in less than 16 bits comes as published; others keep the
     /// chosen format.
     pub fn choose_model(&mut self, id: &str) {

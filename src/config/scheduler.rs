@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::LeftFree;
 use super::{Arch, Figure, Gpu, Parallelism};
 use crate::units::GIB;
 
@@ -50,7 +51,11 @@ pub struct Scheduler {
     pub given_for_all_ranks: bool,
     /// GPUs with different defaults; the first match applies.
     pub smaller: Vec<SmallerDefaults>,
+    /// The share if nothing else is known.
     pub memory_share: Figure,
+    /// How the share follows from the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_free: Option<LeftFree>,
     pub memory_share_of: MemoryShareOf,
     /// Tokens per KV block.
     pub kv_block_tokens: Figure,
@@ -139,6 +144,23 @@ impl Scheduler {
         let rule = self.decode_graphs.iter().find(holds)?;
         let most = rule.times_decoding.map_or(u32::MAX, |times| decoding.saturating_mul(times));
         Some((rule.largest.0? as u32).min(most))
+    }
+
+    /// The default memory share on `gpu` with a token budget of each rank and a largest CUDA graph.
+    pub fn share_on(
+        &self,
+        gpu: &Gpu,
+        parallel: Parallelism,
+        usage: Usage,
+        (tokens, graph): (f64, Option<u32>),
+    ) -> Figure {
+        let ranks = if self.given_for_all_ranks { f64::from(usage.ranks.max(1)) } else { 1.0 };
+        let graph = f64::from(graph.unwrap_or(0));
+        let found = self.left_free.as_ref().and_then(|left| {
+            let share = left.share(gpu, parallel, tokens * ranks, graph, usage.verified > 1)?;
+            Some(Figure(Some(share), left.source.clone()))
+        });
+        found.unwrap_or_else(|| self.memory_share.clone())
     }
 
     /// The share of each of `ranks` ranks of attention DP in a token budget or number of sequences given at start-up.

@@ -46,7 +46,15 @@ pub fn settings(
     };
     let token_budget = pick(Field::TokenBudget, given.token_budget.map(f64::from), &budget);
     let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), &sequences);
-    let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
+    let default_share = match (token_budget, max_seqs) {
+        (Some(tokens), Some(seqs)) => {
+            let decoding = (seqs as u32).saturating_mul(usage.verified);
+            let by_default = || scheduler.decode_graph(gpu, *parallel, decoding);
+            scheduler.share_on(gpu, *parallel, usage, (tokens, given.largest_graph.or_else(by_default)))
+        }
+        _ => scheduler.memory_share.clone(),
+    };
+    let memory_share = pick(Field::MemoryShare, given.memory_share, &default_share);
     issues.extend(memory_share.and_then(|share| shared_memory(share, scheduler.memory_share_of, gpu)));
     issues.extend(given.largest_graph.and_then(|largest| eager(largest, engine)));
     let sustained = sustained(given.sustained, gpu, issues);
