@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernels::KernelModels;
-use super::{Arch, Dtype, Engine, Figure, Gpu, MissingFigure, Model, Parallelism, Version};
-use crate::units::MIB;
+use super::{Arch, Dtype, Engine, Figure, MissingFigure, Model, Version};
 
 /// The rules of an engine's versions up to one of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -45,52 +44,6 @@ pub struct WindowPool {
     pub models: Option<KernelModels>,
     /// Tokens that these layers have room for, per token of the others' room; 1 if they cache all tokens.
     pub per_token: Figure,
-}
-
-/// What an engine leaves free beside weights and KV cache unless a share is set, in MiB.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LeftFree {
-    pub constant: f64,
-    /// For each token of a prefill chunk, and the fewest that count.
-    pub chunk_token: f64,
-    pub least_chunk: f64,
-    /// For each sequence of the largest CUDA graph.
-    pub graph_sequence: f64,
-    /// For each GPU of a replica.
-    pub gpu: f64,
-    /// For each sequence of the largest CUDA graph and rank of attention DP, and beyond so many sequences.
-    pub rank_sequence: f64,
-    pub many_sequences: f64,
-    pub many_rank_sequence: f64,
-    /// At least this, on GPUs with more than `large_gpu`.
-    pub least: f64,
-    pub large_gpu: f64,
-    /// If tokens are drafted.
-    pub drafting: f64,
-    pub source: String,
-}
-
-impl LeftFree {
-    /// The share of `gpu` that weights and KV cache get; `None` if its memory is unknown. `chunk` is that of all ranks.
-    pub fn share(&self, gpu: &Gpu, parallel: Parallelism, chunk: f64, graph: f64, drafts: bool) -> Option<f64> {
-        let total = gpu.memory().ok()?.0 / MIB;
-        let mut free = self.constant
-            + chunk.max(self.least_chunk) * self.chunk_token
-            + graph * self.graph_sequence
-            + f64::from(parallel.gpus()) * self.gpu;
-        if parallel.dp > 1 {
-            let more = if graph > self.many_sequences { self.many_rank_sequence } else { 0.0 };
-            free += graph * f64::from(parallel.dp) * (self.rank_sequence + more);
-        }
-        if total > self.large_gpu {
-            free = free.max(self.least);
-        }
-        if drafts {
-            free += self.drafting;
-        }
-        Some(((1.0 - free / total) * 1e3).round() / 1e3).filter(|share| *share > 0.0)
-    }
 }
 
 /// Multiples to which expert kernels pad the sizes of each expert.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::WindowPool;
 use super::kernels::{GemmChoice, GemmSource, KernelChoice, UntunedExperts, VariantChoice, WeightRule};
 use super::model::{Attention, GqaTrait, Model};
-use super::budget::WindowPool;
 use super::{Budget, ChatTemplate, Figure, Padding, Scheduler, Version, VersionDefaults};
 
 /// Host-side time, which kernel models do not include.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::budget::LeftFree;
-use super::{Arch, Figure, Gpu, Parallelism};
+use super::left_free::LeftFree;
+use super::{Arch, Figure, Gpu, Load, Parallelism, Workload};
 use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
@@ -53,9 +53,9 @@ pub struct Scheduler {
     pub smaller: Vec<SmallerDefaults>,
     /// The share if nothing else is known.
     pub memory_share: Figure,
-    /// How the share follows from the rest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left_free: Option<LeftFree>,
+    /// How the share follows from the rest; the first that holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_free: Vec<LeftFree>,
     pub memory_share_of: MemoryShareOf,
     /// Tokens per KV block.
     pub kv_block_tokens: Figure,
@@ -113,6 +113,14 @@ impl Usage {
     pub fn plain(ranks: u32) -> Self {
         Self { ranks, verified: 1, offline: false }
     }
+
+    pub fn of(parallel: Parallelism, workload: &Workload) -> Self {
+        Self {
+            ranks: parallel.dp,
+            verified: workload.drafts.drafted.saturating_add(1),
+            offline: matches!(workload.load, Load::Offline(_)),
+        }
+    }
 }
 
 impl Scheduler {
@@ -144,23 +152,6 @@ impl Scheduler {
         let rule = self.decode_graphs.iter().find(holds)?;
         let most = rule.times_decoding.map_or(u32::MAX, |times| decoding.saturating_mul(times));
         Some((rule.largest.0? as u32).min(most))
-    }
-
-    /// The default memory share on `gpu` with a token budget of each rank and a largest CUDA graph.
-    pub fn share_on(
-        &self,
-        gpu: &Gpu,
-        parallel: Parallelism,
-        usage: Usage,
-        (tokens, graph): (f64, Option<u32>),
-    ) -> Figure {
-        let ranks = if self.given_for_all_ranks { f64::from(usage.ranks.max(1)) } else { 1.0 };
-        let graph = f64::from(graph.unwrap_or(0));
-        let found = self.left_free.as_ref().and_then(|left| {
-            let share = left.share(gpu, parallel, tokens * ranks, graph, usage.verified > 1)?;
-            Some(Figure(Some(share), left.source.clone()))
-        });
-        found.unwrap_or_else(|| self.memory_share.clone())
     }
 
     /// The share of each of `ranks` ranks of attention DP in a token budget or number of sequences given at start-up.

@@ -2,7 +2,8 @@
 
 use crate::config::inputs::Range;
 use crate::config::{
-    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, Usage,
+    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, StartUp,
+    Usage,
 };
 use crate::units::{Bytes, count, decimal};
 
@@ -50,7 +51,9 @@ pub fn settings(
         (Some(tokens), Some(seqs)) => {
             let decoding = (seqs as u32).saturating_mul(usage.verified);
             let by_default = || scheduler.decode_graph(gpu, *parallel, decoding);
-            scheduler.share_on(gpu, *parallel, usage, (tokens, given.largest_graph.or_else(by_default)))
+            let graph = given.largest_graph.or_else(by_default).unwrap_or(0);
+            let version = Some(&engine.version);
+            scheduler.share_on(gpu, StartUp { version, parallel: *parallel, usage, tokens, graph })
         }
         _ => scheduler.memory_share.clone(),
     };
