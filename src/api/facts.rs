@@ -60,7 +60,7 @@ pub struct EngineFacts {
     pub version: String,
     /// Architectures with known default kernels.
     pub archs: Vec<Arch>,
-    /// Defaults on GPUs with much memory: tokens per step, sequences at once, memory share.
+    /// Defaults on GPUs with much memory: tokens per step, sequences at once, and the memory share, if it does not follow from the rest.
     pub token_budget: Option<f64>,
     pub max_seqs: Option<f64>,
     pub memory_share: Option<f64>,
@@ -123,6 +123,6 @@ fn engine(engine: &Engine) -> EngineFacts {
         archs: engine.kernels.iter().map(|choice| choice.arch).collect(),
         token_budget: scheduler.token_budget.0,
         max_seqs: scheduler.max_seqs.0,
-        memory_share: scheduler.memory_share.0,
+        memory_share: scheduler.memory_share.0.filter(|_| scheduler.left_free.is_empty()),
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arch, Dtype, Engine, Figure, MissingFigure, Version};
+use super::kernels::KernelModels;
+use super::{Arch, Dtype, Engine, Figure, MissingFigure, Model, Version};
 
 /// The rules of an engine's versions up to one of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,20 @@ pub struct Budget {
     /// Sequences that are sampled at once; `None` for all that may run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<u32>,
+}
+
+/// Layers that see a window alone, where an engine does not free what has left it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WindowPool {
+    /// The first version for which it no longer holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Version>,
+    /// All models if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<KernelModels>,
+    /// Tokens that these layers have room for, per token of the others' room; 1 if they cache all tokens.
+    pub per_token: Figure,
 }
 
 /// Multiples to which expert kernels pad the sizes of each expert.
@@ -70,6 +85,17 @@ impl Engine {
     /// What its version reserves; `None` if the record has no rules.
     pub fn budget(&self) -> Option<&Budget> {
         self.budgets.iter().find(|budget| self.is_before(budget.before.as_ref()))
+    }
+
+    /// Tokens that layers with a window have room for per token of the others' room; `None` if what has left the window
+    /// is freed.
+    pub fn window_room(&self, model: &Model) -> Option<f64> {
+        let of_model = |pool: &&WindowPool| {
+            let mut starts = pool.models.iter().flat_map(|models| &models.starts);
+            self.is_before(pool.before.as_ref())
+                && (pool.models.is_none() || starts.any(|start| model.id.starts_with(start)))
+        };
+        self.windows.iter().find(of_model)?.per_token.0
     }
 
     /// How its expert kernels pad weights in this format on `arch`; `None` if they do not.

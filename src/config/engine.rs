@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::WindowPool;
 use super::kernels::{GemmChoice, GemmSource, KernelChoice, UntunedExperts, VariantChoice, WeightRule};
 use super::model::{Attention, GqaTrait, Model};
 use super::{Budget, ChatTemplate, Figure, Padding, Scheduler, Version, VersionDefaults};
@@ -145,6 +146,9 @@ pub struct Engine {
     pub budgets: Vec<Budget>,
     /// How its kernels pad experts.
     pub paddings: Vec<Padding>,
+    /// How it caches layers with a window; the first that applies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<WindowPool>,
     pub host: HostTime,
     /// Handover from separate prefill workers.
     pub hand_over: HandOver,

@@ -2,7 +2,9 @@
 
 use super::catalog::catalog;
 use super::model::Size;
-use super::{Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, Usage, Workload};
+use super::{
+    Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, StartUp, Usage, Version, Workload,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -171,6 +173,14 @@ impl Scenario {
         scheduler.decode_graph(gpu, self.parallel, seqs.saturating_mul(self.usage().verified))
     }
 
+    /// The memory share that this version of its engine, or the newest, takes on `gpu` unless told otherwise.
+    pub fn memory_share(&self, scheduler: &Scheduler, gpu: &Gpu, version: Option<&Version>) -> Option<f64> {
+        let (parallel, usage) = (self.parallel, self.usage());
+        let tokens = self.overrides.token_budget.map(f64::from).or(scheduler.limits_on(gpu, usage).0.0)?;
+        let graph = self.overrides.largest_graph.or_else(|| self.decode_graph(scheduler, gpu)).unwrap_or(0);
+        scheduler.share_on(gpu, StartUp { version, parallel, usage, tokens, graph }).0
+    }
+
     /// Another model of the catalog. One that is published in less than 16 bits comes as published; others keep the
     /// chosen format.
     pub fn choose_model(&mut self, id: &str) {
@@ -182,11 +192,7 @@ impl Scenario {
 
     /// What default limits of its engine depend on.
     pub fn usage(&self) -> Usage {
-        Usage {
-            ranks: self.parallel.dp,
-            verified: self.workload.drafts.drafted.saturating_add(1),
-            offline: matches!(self.workload.load, Load::Offline(_)),
-        }
+        Usage::of(self.parallel, &self.workload)
     }
 
     /// Whether its model is a mixture of experts.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arch, Figure, Gpu, Parallelism};
+use super::left_free::LeftFree;
+use super::{Arch, Figure, Gpu, Load, Parallelism, Workload};
 use crate::units::GIB;
 
 /// How an engine mixes prefill and decode in a step.
@@ -50,7 +51,11 @@ pub struct Scheduler {
     pub given_for_all_ranks: bool,
     /// GPUs with different defaults; the first match applies.
     pub smaller: Vec<SmallerDefaults>,
+    /// The share if nothing else is known.
     pub memory_share: Figure,
+    /// How the share follows from the rest; the first that holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_free: Vec<LeftFree>,
     pub memory_share_of: MemoryShareOf,
     /// Tokens per KV block.
     pub kv_block_tokens: Figure,
@@ -107,6 +112,14 @@ impl Usage {
     /// A server that drafts nothing.
     pub fn plain(ranks: u32) -> Self {
         Self { ranks, verified: 1, offline: false }
+    }
+
+    pub fn of(parallel: Parallelism, workload: &Workload) -> Self {
+        Self {
+            ranks: parallel.dp,
+            verified: workload.drafts.drafted.saturating_add(1),
+            offline: matches!(workload.load, Load::Offline(_)),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::fit::Demand;
 use super::memory::memory;
 use crate::config::check::{divides, weight_formats};
-use crate::config::{Dtype, Load, MissingFigure, Parallelism, Setup};
+use crate::config::{Dtype, Load, MissingFigure, Parallelism, Setup, StartUp, Usage};
 use crate::units::{Bytes, decimal};
 
 /// The smallest change that makes `setup` fit, in words.
@@ -43,7 +43,15 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         change(&mut trial);
         trial
     };
-    let usual = setup.engine.scheduler.memory_share.0.filter(|share| *share > setup.memory_share);
+    let start_up = StartUp {
+        version: Some(&setup.engine.version),
+        parallel: setup.parallel,
+        usage: Usage::of(setup.parallel, &setup.workload),
+        tokens: f64::from(setup.token_budget),
+        graph: setup.largest_graph,
+    };
+    let usual = setup.engine.scheduler.share_on(&setup.gpu, start_up).0;
+    let usual = usual.filter(|share| *share > setup.memory_share);
     if let Some(memory_share) = usual {
         let trial = with(&|trial| trial.memory_share = memory_share);
         if fits(&trial)? {

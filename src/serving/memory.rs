@@ -172,9 +172,15 @@ fn padding(moe: &Moe, setup: &Setup, weights: Dtype) -> f64 {
 pub fn kv_per_sequence(setup: &Setup, tokens: f64) -> Bytes {
     let model = &setup.model;
     let tp = setup.parallel.tp;
+    let room = setup.engine.window_room(model);
     let of = |attention: &Attention| match attention {
         Attention::Gqa(gqa) => {
-            let visible = gqa.window.map_or(tokens, |window| tokens.min(f64::from(window)));
+            let visible = match (gqa.window, room) {
+                (None, _) => tokens,
+                (Some(window), None) => tokens.min(f64::from(window)),
+                // Both kinds of layers have room for as many tokens as the scarcer one lets in.
+                (Some(window), Some(room)) => (tokens * room).max(tokens.min(f64::from(window))),
+            };
             let heads = f64::from(gqa.kv_heads.div_ceil(tp));
             let index = gqa.blocks.map_or(0.0, |blocks| f64::from(blocks.head_dim) * BF16_BYTES);
             visible * (heads * f64::from(gqa.cached_per_head()) * setup.kv.bytes() + index)

@@ -2,7 +2,8 @@
 
 use crate::config::inputs::Range;
 use crate::config::{
-    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, Usage,
+    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, StartUp,
+    Usage,
 };
 use crate::units::{Bytes, count, decimal};
 
@@ -46,7 +47,17 @@ pub fn settings(
     };
     let token_budget = pick(Field::TokenBudget, given.token_budget.map(f64::from), &budget);
     let max_seqs = pick(Field::MaxSeqs, given.max_seqs.map(f64::from), &sequences);
-    let memory_share = pick(Field::MemoryShare, given.memory_share, &scheduler.memory_share);
+    let default_share = match (token_budget, max_seqs) {
+        (Some(tokens), Some(seqs)) => {
+            let decoding = (seqs as u32).saturating_mul(usage.verified);
+            let by_default = || scheduler.decode_graph(gpu, *parallel, decoding);
+            let graph = given.largest_graph.or_else(by_default).unwrap_or(0);
+            let version = Some(&engine.version);
+            scheduler.share_on(gpu, StartUp { version, parallel: *parallel, usage, tokens, graph })
+        }
+        _ => scheduler.memory_share.clone(),
+    };
+    let memory_share = pick(Field::MemoryShare, given.memory_share, &default_share);
     issues.extend(memory_share.and_then(|share| shared_memory(share, scheduler.memory_share_of, gpu)));
     issues.extend(given.largest_graph.and_then(|largest| eager(largest, engine)));
     let sustained = sustained(given.sustained, gpu, issues);

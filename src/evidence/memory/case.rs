@@ -5,7 +5,8 @@ use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
 use crate::config::names::Resolved;
 use crate::config::{
-    Dtype, Engine, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, Usage, Workload, check,
+    Dtype, Engine, Figure, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, StartUp, Usage, Workload,
+    check,
 };
 use crate::evidence::cases;
 use crate::serving::memory_of;
@@ -32,7 +33,6 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let model = resolved(&case.model, &mut assumed)?;
     let gpu = gpu(catalog, &case.gpu, &mut assumed)?;
     let engine = engine(catalog, case, &mut assumed)?;
-    let (memory_share, contradiction) = share(case, &engine, &gpu, &mut assumed)?;
     let weights = weights(case, model, &mut assumed)?;
     let formats = engine.formats_of(model, weights, gpu.arch);
     let kv = case.kv_dtype.as_deref().map_or(Ok(Dtype::Bf16), format)?;
@@ -43,6 +43,15 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let parallel = Parallelism { tp: case.tp, pp: case.pp, dp: case.dp, ep: 1 };
     let graph = engine.scheduler.decode_graph(&gpu, parallel, max_seqs).unwrap_or(u32::MAX);
+    let start_up = StartUp {
+        version: Some(&engine.version),
+        parallel,
+        usage: Usage::plain(case.dp),
+        tokens: f64::from(token_budget),
+        graph,
+    };
+    let default = engine.scheduler.share_on(&gpu, start_up);
+    let (memory_share, contradiction) = share(case, (&engine, &default), &gpu, &mut assumed)?;
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
     let (plain, issues) = check(&Scenario::default(), catalog);
     let bare = plain.ok_or_else(|| cases::texts(&issues))?.without_requests();
@@ -129,14 +138,14 @@ fn engine(catalog: &Catalog, case: &StartCase, assumed: &mut Vec<String>) -> Res
 /// every part, their sum determines the share.
 fn share(
     case: &StartCase,
-    engine: &Engine,
+    (engine, default): (&Engine, &Figure),
     gpu: &Gpu,
     assumed: &mut Vec<String>,
 ) -> Result<(f64, Option<String>), String> {
     let total = gpu.memory()?.0 / GIB;
     let Some(given) = case.memory_share else {
         let of_version = engine.budget().and_then(|budget| budget.memory_share.as_ref());
-        let default = of_version.unwrap_or(&engine.scheduler.memory_share).0;
+        let default = of_version.unwrap_or(default).0;
         let default = default.ok_or_else(|| format!("{} has no default share", engine.name))?;
         assumed.push(format!("share {default}: the default of version {}", engine.version));
         return Ok((default, None));

@@ -178,6 +178,10 @@ pub fn sequence_us(engine: &str, catalog: &Catalog) -> Figure {
 /// The setup with the kernels that the run's script named, where they were measured, or else those of its version.
 fn with_kernels(mut setup: Setup, launch: &LaunchSettings, case: &ServedCase) -> Result<Setup, String> {
     if let Some(version) = launch.built_like.as_ref().or(case.engine_version.as_ref()) {
+        if version.is_numbered() {
+            // What it reserves at start-up, and how it pads experts.
+            setup.engine.version = version.clone();
+        }
         older::compute_as(&mut setup.engine, version)?;
         if launch.moe.is_none() {
             older::launch_experts_of(&mut setup.engine, version)?;

@@ -16,7 +16,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         Some(_) => longest(&sent.requests),
     };
     let parallel = Parallelism { tp, pp: case.pp, dp: attention_dp, ep };
-    Ok(Scenario {
+    let scenario = Scenario {
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
         parallel,
@@ -36,7 +36,6 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
             token_budget: Some(launch.token_budget),
             // If no limit is set, the run is limited by its clients.
             max_seqs: launch.max_seqs,
-            memory_share: launch.memory_share,
             largest_graph: launch
                 .graph_batch
                 .filter(|&most| default_graph(case, parallel, launch) != Some(most)),
@@ -44,7 +43,17 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         },
         model: ModelChoice::Catalog(resolved.model.id.clone()),
         ..Scenario::default()
-    })
+    };
+    let memory_share = launch.memory_share.or_else(|| default_share(&scenario, case, launch));
+    Ok(Scenario { overrides: Overrides { memory_share, ..scenario.overrides.clone() }, ..scenario })
+}
+
+/// The share that the run's version took by default, where it follows from the rest.
+fn default_share(scenario: &Scenario, case: &ServedCase, launch: &LaunchSettings) -> Option<f64> {
+    let (engine, gpu) = (catalog().engine(&case.engine)?, catalog().gpu(&case.gpu)?);
+    let version = launch.built_like.as_ref().or(case.engine_version.as_ref()).filter(|own| own.is_numbered());
+    let is_derived = !engine.scheduler.left_free.is_empty();
+    scenario.memory_share(&engine.scheduler, gpu, version).filter(|_| is_derived)
 }
 
 /// The largest CUDA graph that the engine captures unless told otherwise.
