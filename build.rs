@@ -1,5 +1,6 @@
 //! Prepares the part of `static/catalog` that a build contains, so that visitors download no more than the build reads:
 //!
+//! * calibration.json with the figures of all runs in columns
 //! * gpus.json and engines.json without sources and published peaks (these and models.json on one line for the web)
 //! * families.json, launch.json, reports.json and collectives.json without what is for readers
 //! * models.json without its source, and without ids, which follow from the names
@@ -28,7 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let records = without_sources(&read(file)?).ok_or(format!("{file} lists no sources"))?;
         fs::write(out.join(file), packed(&uncited(&records)))?;
     }
-    fs::write(out.join("calibration.json"), packed(&text(CALIBRATION)?))?;
+    let calibration = by_column(serde_json::from_str(&text(CALIBRATION)?)?);
+    let calibration = calibration.ok_or("models/calibration.json: a layout lacks its runs")?;
+    fs::write(out.join("calibration.json"), calibration.to_string())?;
     fs::write(out.join("models.json"), packed(&without_ids(&read("models.json")?)))?;
     let engines: Value = serde_json::from_str(&uncited(&read("engines.json")?))?;
     fs::write(out.join("offered.json"), offered(&engines).ok_or("engines.json: an engine lacks a part")?)?;
@@ -65,6 +68,44 @@ fn main() -> Result<(), Box<dyn Error>> {
     let popular = parsed("popular.json")?;
     fs::write(out.join("popular.rs"), format!("[&{}, &{}]", popular["models"], popular["gpus"]))?;
     Ok(())
+}
+
+/// The calibration with each figure of all runs in a column, which compresses to seven eighths: a layout keeps the number of its runs.
+/// Figures that a run lacks are null in the first column of their metric and left out of the others.
+fn by_column(mut calibration: Value) -> Option<Value> {
+    const METRICS: [&str; 3] = ["ttft", "tpot", "throughput"];
+    let mut places: [Vec<Value>; 3] = Default::default();
+    let mut figures: [[Vec<Value>; 4]; 3] = Default::default();
+    for build in calibration["builds"].as_array_mut()? {
+        for layout in build["layouts"].as_array_mut()? {
+            let layout = layout.as_object_mut()?;
+            let runs = layout.remove("at")?.as_array()?.clone();
+            for (metric, columns) in METRICS.iter().zip(&mut figures) {
+                let measured = layout.remove(*metric);
+                for run in 0..runs.len() {
+                    match measured.as_ref().map_or(&Value::Null, |all| &all[run]).as_array() {
+                        Some(of) => columns
+                            .iter_mut()
+                            .zip(of)
+                            .for_each(|(column, figure)| column.push(figure.clone())),
+                        None => columns[0].push(Value::Null),
+                    }
+                }
+            }
+            for run in &runs {
+                places
+                    .iter_mut()
+                    .zip(run.as_array()?)
+                    .for_each(|(column, figure)| column.push(figure.clone()));
+            }
+            layout.insert("runs".into(), runs.len().into());
+        }
+    }
+    calibration["at"] = places.map(Value::from).to_vec().into();
+    for (metric, columns) in METRICS.into_iter().zip(figures) {
+        calibration[metric] = columns.map(Value::from).to_vec().into();
+    }
+    Some(calibration)
 }
 
 /// What records say for readers alone.

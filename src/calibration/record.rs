@@ -166,7 +166,7 @@ impl KnownRun {
     }
 }
 
-/// The file format: runs grouped by what they have in common.
+/// The file format, as `build.rs` packs it: runs grouped by what they have in common, their figures in columns.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -183,6 +183,11 @@ struct File {
     typical: Variances,
     outliers: Outliers,
     builds: Vec<Build>,
+    /// Requests in flight, prompt and output of each run.
+    at: [Vec<f64>; 3],
+    ttft: Figures,
+    tpot: Figures,
+    throughput: Figures,
 }
 
 #[derive(Debug, Deserialize)]
@@ -207,28 +212,46 @@ struct StoredLayout {
     dp: f64,
     pp: f64,
     misses: [Option<f64>; Observed::ALL.len()],
-    /// Requests in flight, prompt and output of each run.
-    at: Vec<[f64; 3]>,
-    /// Figures of each run, like those of the other two metrics; empty if no run measured it.
-    #[serde(default)]
-    ttft: Vec<Option<Figures>>,
-    #[serde(default)]
-    tpot: Vec<Option<Figures>>,
-    #[serde(default)]
-    throughput: Vec<Option<Figures>>,
+    runs: usize,
 }
 
-/// Log ratio, response to prefill and decode, weight.
-type Figures = [f64; 4];
+/// A metric of all runs: its log ratio, null where it was not measured, and, where it was, its response to prefill and to decode, and its
+/// weight.
+#[derive(Debug, Deserialize)]
+struct Figures(Vec<Option<f64>>, Vec<f64>, Vec<f64>, Vec<f64>);
+
+impl Figures {
+    /// What was observed in each run.
+    fn of_runs(self, metric: Observed) -> impl Iterator<Item = Option<Observation>> {
+        let Self(log_ratios, prefill, decode, weights) = self;
+        let mut others = prefill.into_iter().zip(decode).zip(weights);
+        log_ratios.into_iter().map(move |log_ratio| {
+            let log_ratio = log_ratio?;
+            let ((prefill, decode), weight) = others.next()?;
+            Some(Observation { metric, log_ratio, response: [prefill, decode, metric.waits()], weight })
+        })
+    }
+}
 
 impl File {
     fn read(self) -> Calibration {
         assert_eq!(self.schema, SCHEMA, "models/calibration.json is of another schema: a test reads it");
         let Self { release, prefill, decode, wait, noise, plain_counts, typical, outliers, builds, .. } =
             self;
-        let (configurations, runs): (Vec<LeftOut>, Vec<Vec<KnownRun>>) =
-            builds.into_iter().flat_map(Build::read).unzip();
-        let known = runs.into_iter().flatten().collect();
+        let configurations: Vec<(LeftOut, usize)> = builds.into_iter().flat_map(Build::read).collect();
+        let [in_flight, prompt, output] = self.at;
+        let places = in_flight.into_iter().zip(prompt).zip(output);
+        let mut ttft = self.ttft.of_runs(Observed::Ttft);
+        let mut tpot = self.tpot.of_runs(Observed::Tpot);
+        let mut throughput = self.throughput.of_runs(Observed::Throughput);
+        let layouts = configurations.iter().flat_map(|(of, runs)| std::iter::repeat_n(&of.point, *runs));
+        let run = |(layout, ((in_flight, prompt), output)): (&ConfigPoint, ((f64, f64), f64))| {
+            let observed = [ttft.next(), tpot.next(), throughput.next()];
+            let observed = observed.into_iter().flatten().flatten().collect();
+            KnownRun::new(ConfigPoint { in_flight, prompt, output, ..layout.clone() }, observed)
+        };
+        let known = layouts.zip(places).map(run).collect();
+        let configurations = configurations.into_iter().map(|(of, _)| of).collect();
         let prior = [prefill, decode, wait];
         let recent = Recent::default();
         Calibration { release, prior, noise, known, configurations, plain_counts, typical, outliers, recent }
@@ -236,7 +259,8 @@ impl File {
 }
 
 impl Build {
-    fn read(self) -> Vec<(LeftOut, Vec<KnownRun>)> {
+    /// Its layouts, with their numbers of runs.
+    fn read(self) -> Vec<(LeftOut, usize)> {
         let Self { engine, version, kind, shape, arch, gpu, format, drafted, layouts } = self;
         let build = ConfigPoint {
             engine,
@@ -252,25 +276,9 @@ impl Build {
         let of_layout = |layout: StoredLayout| {
             let point =
                 ConfigPoint { tp: layout.tp, ep: layout.ep, dp: layout.dp, pp: layout.pp, ..build.clone() };
-            let runs = layout.runs(&point);
-            (LeftOut { place: point.place(), point, by: layout.misses }, runs)
+            (LeftOut { place: point.place(), point, by: layout.misses }, layout.runs)
         };
         layouts.into_iter().map(of_layout).collect()
-    }
-}
-
-impl StoredLayout {
-    fn runs(&self, layout: &ConfigPoint) -> Vec<KnownRun> {
-        let columns = [&self.ttft, &self.tpot, &self.throughput];
-        let one = |(run, &[in_flight, prompt, output]): (usize, &[f64; 3])| {
-            let observed = Observed::ALL.into_iter().zip(columns).filter_map(|(metric, figures)| {
-                let [log_ratio, prefill, decode, weight] = (*figures.get(run)?)?;
-                let response = [prefill, decode, metric.waits()];
-                Some(Observation { metric, log_ratio, response, weight })
-            });
-            KnownRun::new(ConfigPoint { in_flight, prompt, output, ..layout.clone() }, observed.collect())
-        };
-        self.at.iter().enumerate().map(one).collect()
     }
 }
 

@@ -35,12 +35,15 @@ pub struct CallAnswer {
     pub answer: Option<Answer>,
     /// Extra time in service relative to the benchmark loop; negative if shorter.
     pub in_service: Seconds,
+    /// Whether it lasts as long as the host needs to launch it.
+    pub waits_for_host: bool,
     /// Whether measurements on this GPU trained the model.
     pub seen: bool,
 }
 
 impl CallAnswer {
-    pub const NONE: Self = Self { answer: None, in_service: Seconds::ZERO, seen: false };
+    pub const NONE: Self =
+        Self { answer: None, in_service: Seconds::ZERO, waits_for_host: false, seen: false };
 }
 
 /// The models' answers for a plan.

@@ -39,6 +39,7 @@ struct CallRow {
     /// `None` if no model covers the call.
     row: Option<(Family, usize)>,
     in_service: Seconds,
+    waits_for_host: bool,
     stretch: f64,
     added: Option<Added>,
 }
@@ -62,14 +63,21 @@ impl Rows {
         }
         self.gpu.clone_from(&gpu.id);
         let call = match op.family().zip(op.served_vector(gpu, engine)?) {
-            Some((family, ServedVector { vector: row, added })) => CallRow {
+            Some((family, ServedVector { vector: row, waits_for_host, added })) => CallRow {
                 row: Some((family, self.add(family, row))),
                 // What is added is of cold keys.
                 in_service: op.in_service(if added.is_some() { Bytes::ZERO } else { stored }, gpu, engine)?,
+                waits_for_host,
                 stretch: op.stretch(gpu, engine),
                 added,
             },
-            None => CallRow { row: None, in_service: Seconds::ZERO, stretch: 1.0, added: None },
+            None => CallRow {
+                row: None,
+                in_service: Seconds::ZERO,
+                waits_for_host: false,
+                stretch: 1.0,
+                added: None,
+            },
         };
         self.calls.push(call);
         Ok(self.calls.len() - 1)
@@ -107,6 +115,7 @@ impl Rows {
                 Some((family, row)) => CallAnswer {
                     answer: Some(answers.get(&family)?.get(row)?.with(call.added).stretched(call.stretch)),
                     in_service: call.in_service,
+                    waits_for_host: call.waits_for_host,
                     seen: seen.get(&family).is_some_and(|&seen| seen),
                 },
             });

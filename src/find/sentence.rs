@@ -9,6 +9,7 @@ mod kept;
 mod left_out;
 mod limits;
 mod model;
+mod money;
 mod parsed;
 mod plain;
 #[cfg(test)]
@@ -197,10 +198,13 @@ fn refuse(lost: &[String], parsed: &Parsed) -> Result<(), Issue> {
             || (!has_load && is_load(word))
     };
     let numbers: Vec<_> = lost.iter().filter(|phrase| phrase.split(' ').any(is_amount)).cloned().collect();
+    let has_dollars = parsed.has(&[Field::BudgetDollars]) || parsed.find.get(Field::Prices).is_some();
+    let undated = lost.iter().find(|phrase| has_dollars && phrase.split(' ').any(money::is_time));
     let text = match numbers.iter().find(|phrase| phrase.starts_with(['-', '−'])) {
         Some(negative) => format!("`{}`: no number here may be negative", excerpt(negative)),
         _ if !parsed.refused.is_empty() => parsed.refused.join("; "),
         None if !numbers.is_empty() => format!("not understood: {}; {EXAMPLE}{RATES}", quoted(&numbers)),
+        None if let Some(time) = undated => money::wanted(time),
         None if parsed.stated.is_empty() => format!("not understood: {EXAMPLE}"),
         None => return Ok(()),
     };

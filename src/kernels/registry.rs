@@ -47,6 +47,11 @@ pub trait Kernel {
         Ok(None)
     }
 
+    /// Whether the call takes as long as the host needs to launch its kernels, which the model has learned with it.
+    fn waits_for_host(&self, _launch: &Launch<'_>) -> Result<bool, MissingFigure> {
+        Ok(false)
+    }
+
     /// The call without its cached tokens, and the time they add to it, where that is known better than learned.
     fn without_cache(&self, _launch: &Launch<'_>) -> Result<Option<(Op, Seconds)>, MissingFigure> {
         Ok(None)
@@ -127,6 +132,7 @@ impl<'a> Launch<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServedVector {
     pub vector: Vec<f32>,
+    pub waits_for_host: bool,
     /// What cached tokens add, if the vector is of the call without them.
     pub added: Option<Added>,
 }
@@ -251,11 +257,17 @@ impl Op {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
         let Some((alone, time)) = self.without_cache(&launch)? else {
-            return Ok(self.vector(&launch)?.map(|vector| ServedVector { vector, added: None }));
+            let waits_for_host = self.waits_for_host(&launch)?;
+            return Ok(self.vector(&launch)?.map(|vector| ServedVector {
+                vector,
+                waits_for_host,
+                added: None,
+            }));
         };
         let [whole, ideal] = [self.count(gpu)?, alone.count(gpu)?].map(|count| count.ideal(gpu));
         let added = Added { whole: whole?, alone: ideal?, time };
-        Ok(alone.vector(&launch)?.map(|vector| ServedVector { vector, added: Some(added) }))
+        let vector = alone.vector(&launch)?;
+        Ok(vector.map(|vector| ServedVector { vector, waits_for_host: false, added: Some(added) }))
     }
 }
 

@@ -290,10 +290,12 @@ impl PlannedCall {
                 let seen = call.seen && !self.unmeasured(setup);
                 let time =
                     KernelTime::learned(&self.count, ideal, answer, (clock_ratio, call.in_service), seen);
-                Some(match unedited {
+                let time = match unedited {
                     Some(unedited) => unedited.hold(time, learned, clock_ratio)?,
                     None => time,
-                })
+                };
+                let limit = if call.waits_for_host { Resource::Launch } else { time.limit };
+                Some(KernelTime { limit, ..time })
             }
             // `new` has found all figures.
             None => unlearned(&self.call.op, &self.count, ideal, setup).ok(),

@@ -19,4 +19,6 @@ pub use chance::{Doubt, chance, confidence, doubt, tenths};
 pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
 pub use order::{Order, map_of, quantile, set_of};
-pub use quantity::{Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, Joules, Seconds, Watts};
+pub use quantity::{
+    Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, HOURS_PER_MONTH, Joules, Seconds, Watts,
+};

@@ -109,7 +109,7 @@ quantity!(
 );
 
 /// A twelfth of 365 days.
-const HOURS_PER_MONTH: f64 = 730.0;
+pub const HOURS_PER_MONTH: f64 = 730.0;
 
 impl Dollars {
     /// The cost per million tokens at this rate, if this is the cost per hour. `None` if it is free: nothing can be

@@ -3,7 +3,7 @@
 use super::hardware::{self, owned};
 use super::limits::{SLOS, limit, limited, set_limit};
 use super::tokens::TOKENS;
-use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, workload};
+use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, money, workload};
 use crate::config::link::{real, whole};
 use crate::config::{Field, Load, Shape, Workload, excerpt};
 use crate::find::capacity::FIRST;
@@ -39,6 +39,7 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         .or_else(|| asks(word, words, parsed))
         .or_else(|| of_each(word, words, parsed))
         .or_else(|| amount(word, words, parsed))
+        .or_else(|| money::dated(word, words, parsed))
         .or_else(|| workload::read(word, words, parsed))
         .or_else(|| hardware::read(word, words, parsed))
 }
@@ -86,7 +87,8 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     // A prefix cache may be off, and limits have a range of their own.
     let may_be_none = field == Field::CachedShare || SLOS.contains(&field);
     let phrase = words.phrase(from, words.at);
-    let is_none = |word: &str| real(word.trim_start_matches('$').trim_end_matches("/h")) == Ok(0.0);
+    let is_none =
+        |word: &str| word.split('/').next().is_some_and(|word| real(word.trim_start_matches('$')) == Ok(0.0));
     if !may_be_none && phrase.split(' ').any(is_none) {
         parsed.refused.push(format!("`{}`: no number here may be 0", excerpt(&phrase)));
         return None;
@@ -96,8 +98,10 @@ fn amount(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
 
 fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     let Ok(number) = real(word) else {
-        let (number, unit) = after_name(word, words)?;
-        return set(number, unit, parsed);
+        return match after_name(word, words)? {
+            (number, AmountUnit::Dollars(hours)) => Some(money::budget(number, hours, words, parsed)),
+            (number, unit) => set(number, unit, parsed),
+        };
     };
     if words.next_if(&["x", "×"]) {
         return owned(number, words, parsed);
@@ -112,6 +116,7 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
             words.next_if(&["requests", "clients", "users"]);
         }
         AmountUnit::Prompt | AmountUnit::Output => length(words)?,
+        AmountUnit::Dollars(hours) => return Some(money::budget(number, hours, words, parsed)),
         // `200 ms TTFT`.
         AmountUnit::Time(each) => {
             words.skip();
@@ -194,10 +199,8 @@ fn after_name(word: &str, words: &mut Words) -> Option<(f64, AmountUnit)> {
         _ if ANSWERS.contains(&word) => AmountUnit::Output,
         _ => AmountUnit::of(word)?,
     };
-    if unit == AmountUnit::Dollars {
-        let number = words.number()?;
-        words.next_if(&["/h", "/hr", "/hour"]);
-        return Some((number, unit));
+    if matches!(unit, AmountUnit::Dollars(_)) {
+        return Some((words.number()?, unit));
     }
     if !matches!(unit, AmountUnit::Prompt | AmountUnit::Output) {
         return None;
@@ -207,7 +210,7 @@ fn after_name(word: &str, words: &mut Words) -> Option<(f64, AmountUnit)> {
     let is_counted = words.peek().is_some_and(|next| match AmountUnit::of(next) {
         // `in 2048 out 512`.
         Some(AmountUnit::Prompt | AmountUnit::Output) => is_apart,
-        Some(other) => !matches!(other, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars),
+        Some(other) => !matches!(other, AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Dollars(_)),
         None => !hardware::wishes(next).is_empty() || ["x", "×"].contains(&next),
     });
     if is_counted {
@@ -255,10 +258,6 @@ fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
             parsed.find.set(Field::BudgetGpus, &count?.to_string());
             return Some(Field::BudgetGpus);
         }
-        AmountUnit::Dollars => {
-            parsed.find.set(Field::BudgetDollars, &number.to_string());
-            return Some(Field::BudgetDollars);
-        }
         AmountUnit::Percent => {
             parsed.slos.share = Some(number / 100.0);
             return Some(Field::SloShare);
@@ -279,7 +278,11 @@ fn set(number: f64, unit: AmountUnit, parsed: &mut Parsed) -> Option<Field> {
             workload.set_mean_output(count.map(f64::from));
             return count.map(|_| Field::Osl);
         }
-        AmountUnit::Time(_) | AmountUnit::Tokens | AmountUnit::TokenRate | AmountUnit::Other => return None,
+        AmountUnit::Dollars(_)
+        | AmountUnit::Time(_)
+        | AmountUnit::Tokens
+        | AmountUnit::TokenRate
+        | AmountUnit::Other => return None,
     };
     workload.load = load;
     Some(Field::Load)

@@ -1,7 +1,7 @@
 //! Hardware, engines and formats of a request, and prices.
 
 use super::left_out::{is_not, not};
-use super::{AmountUnit, Parsed, Words};
+use super::{AmountUnit, Parsed, Words, money};
 use crate::config::catalog::{POPULAR, catalog};
 use crate::config::check::KV_FORMATS;
 use crate::config::link::{exclude, real};
@@ -14,9 +14,7 @@ use crate::units::Order;
 const COSTS: [&str; 6] = ["at", "@", "costs", "cost", "price", "is"];
 const PRICES: [&str; 4] = ["prices", "price", "pricing", "priced"];
 /// Price terms that apply to every GPU.
-const TERMS: [&str; 2] = ["reserved", "on_demand"];
-const A_GPU_HOUR: [&str; 9] =
-    ["/h", "/hr", "/hour", "/gpu-hour", "/gpu-h", "/gpu/h", "/gpu/hr", "/gpu/hour", "/gpu"];
+pub const TERMS: [&str; 2] = ["reserved", "on_demand"];
 
 /// Reads the phrase that begins with `word`. Returns what it sets; `None` if it is not understood.
 pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
@@ -116,12 +114,15 @@ fn counted_gpus(
 
 /// `h100 at $2/h` states the price of the GPU; a budget follows other words, or a comma.
 fn price(name: &str, types: &[&str], words: &mut Words, parsed: &mut Parsed) {
+    if types.is_empty() {
+        return;
+    }
     let from = words.at;
     let is_priced = words.next_if(&COSTS);
     if !is_priced {
         words.next_if(&["for"]);
     }
-    let Some(dollars) = dollars(words).filter(|_| !types.is_empty()) else {
+    let Some(dollars) = money::price(words, parsed) else {
         words.at = from;
         return;
     };
@@ -145,21 +146,6 @@ fn price(name: &str, types: &[&str], words: &mut Words, parsed: &mut Parsed) {
         }
         parsed.find.set_number(Field::Prices, id, &dollars);
     }
-}
-
-/// `$2.10/h each`, `2.10 dollars/hour`.
-fn dollars(words: &mut Words) -> Option<f64> {
-    let is_dollars = |word: &str| AmountUnit::of(word).filter(|unit| *unit == AmountUnit::Dollars);
-    let before = words.next_as(is_dollars).is_some();
-    let number = words.number()?;
-    if !before {
-        words.next_as(is_dollars)?;
-    }
-    words.next_if(&A_GPU_HOUR);
-    words.next_if(&["each"]);
-    // Terms such as these add nothing to a stated price.
-    words.next_if(&TERMS);
-    Some(number)
 }
 
 fn terms(word: &str, parsed: &mut Parsed) -> Option<Field> {

@@ -29,6 +29,8 @@ const OTHERS: [&str; 19] = [
     "prices",
     "kv",
 ];
+/// Words before a size that name no model: `a dense 70B`.
+const OF_SIZES: [&str; 8] = ["about", "big", "dense", "large", "model", "new", "our", "small"];
 /// How many other models are named along with the chosen one, at most.
 const NAMED: usize = 3;
 
@@ -58,6 +60,9 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
                     format!("`{not} {}`: name only the model to run", excerpt(&name[..length].join(" ")));
                 return Err(Issue::error(Field::Model, text));
             }
+            if let Some(word) = rest.last().filter(|word| is_size_of_other(word, &name[..length])) {
+                return Err(unknown(&[&[*word], &name[..length]].concat().join(" ")));
+            }
             parsed.state(Field::Model, name[..length].join(" "));
             if taken.states_format {
                 parsed.state(Field::Weights, name[..length].join(" "));
@@ -84,6 +89,16 @@ pub fn take(text: &str, parsed: &mut Parsed) -> Result<String, Issue> {
 fn is_workload(words: &[&str]) -> bool {
     words.first().is_some_and(|word| workload::of(&word.to_ascii_lowercase()).is_some())
         && (2..=words.len()).all(|length| find(&words[..length]).is_none())
+}
+
+/// Whether the name is only a size, and the word before it is not understood: `Mistal 7B` is not any model of 7B.
+fn is_size_of_other(before: &str, name: &[&str]) -> bool {
+    let small = before.to_ascii_lowercase();
+    name.iter().all(|word| is_size(&word.to_ascii_lowercase()))
+        && !phrase(&[before]).is_empty()
+        && before.starts_with(char::is_alphabetic)
+        && workload::of(&small).is_none()
+        && !OF_SIZES.contains(&&*small)
 }
 
 fn is_unit(word: &str) -> bool {
@@ -309,6 +324,10 @@ mod tests {
             ("claude-3-opus 10 rps", "config.json"),
             ("20 rps of 71b", "config.json"),
             ("Yi-Coder 9b, 20 rps", "Yi-"),
+            ("Mistal 7B, 20 rps", "Mistral-7B"),
+            ("20 rps of Qwn3 32b on h100", "Qwen3-32B"),
+            ("Lama 3.3 70b, 20 rps", "Llama-3.3-70B"),
+            ("gemini 8b, 20 rps", "`gemini 8b`"),
         ] {
             let (link, _) = link::decode("m=qwen3-8b");
             let refused = read(text, link).expect_err(text);
@@ -318,6 +337,9 @@ mod tests {
 
     #[test]
     fn other_words_are_no_models() {
+        for text in ["a dense 70b, 20 rps", "fp8 70b vllm, 20 rps", "20 rps, 70b", "20 rps 70b"] {
+            assert_eq!(model(text).0, "llama-3.3-70b-instruct", "{text}");
+        }
         for text in ["20 rps on h100-sxm, p99, 8k in", "max 8 GPUs, mi300x, TTFT 1 s", "tp8 20 rps"] {
             assert_eq!(model(text).0, Scenario::default().model.id(), "{text}");
         }

@@ -39,12 +39,16 @@ const PHRASES: [(&str, &str); 25] = [
     ("on demand", "on_demand"),
 ];
 /// Ways to write rates and prices, and their standard form.
-const PER: [(&str, &str); 9] = [
+const PER: [(&str, &str); 13] = [
     (" per ", "/"),
     (" a second", "/s"),
     (" a minute", "/min"),
     (" an hour", "/h"),
     (" a day", "/day"),
+    (" a week", "/week"),
+    (" a month", "/month"),
+    (" a year", "/year"),
+    (" per-", "/"),
     // Other separators end a clause.
     (": $", " at $"),
     (":$", " at $"),

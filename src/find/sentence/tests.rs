@@ -101,7 +101,7 @@ fn a_number_that_is_not_understood_is_an_error_that_names_its_phrase() {
     for (text, phrase) in [
         ("20 rps, power 400 W", "`power 400 W`"),
         ("qwen3-32b, 20 requsts/s", "`20 requsts/s`"),
-        ("20 rps, $40/day", "`$40/day`"),
+        ("20 rps, $40/fortnight", "`$40/fortnight`"),
         ("20 rps, TTFT 1parsec", "`TTFT 1parsec`"),
         ("20 rps, 300 tok/s", "`300 tok/s`"),
         ("Qwen3-32B, 50k output tokens/s, h200-sxm", "`50k output tokens/s`"),

@@ -2,7 +2,7 @@
 
 use super::left_out::is_not;
 use super::limits::{WITHIN, limited};
-use super::{BREAK, FILLERS};
+use super::{BREAK, FILLERS, money};
 use crate::config::link::{pointed, real, ungrouped};
 use crate::config::{Field, Issue, excerpt};
 
@@ -35,8 +35,8 @@ pub enum AmountUnit {
     Sessions,
     Clients,
     Gpus,
-    /// Dollars per hour.
-    Dollars,
+    /// Over this many hours, if that is stated.
+    Dollars(Option<f64>),
     Prompt,
     Output,
     /// This many milliseconds.
@@ -65,7 +65,8 @@ impl AmountUnit {
         Some(match (word, time) {
             ("rps" | "qps", _) => Self::Requests(1.0),
             ("rpm" | "qpm", _) => Self::Requests(1.0 / 60.0),
-            (_, None | Some("h" | "hr" | "hour")) if DOLLARS.contains(&what) => Self::Dollars,
+            (_, None) if DOLLARS.contains(&what) => Self::Dollars(None),
+            (_, Some(time)) if DOLLARS.contains(&what) => Self::Dollars(Some(money::hours(time)?)),
             (_, Some(time)) if REQUESTS.contains(&what) => Self::Requests(1.0 / seconds(time)?),
             (_, Some(time)) if SESSIONS.contains(&what) => Self::SessionRate(1.0 / seconds(time)?),
             ("%", _) => Self::Percent,
@@ -207,7 +208,7 @@ impl Words {
     }
 }
 
-/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`, a million of `1M` if it `counts` something.
+/// `30`, `ms` of `30ms`; `$`, `40`, `/h` of `$40/h`; `8000` of `8k`, a million of `$1M`, and of `1M` if it `counts` something.
 fn parts(word: &str, counts: bool) -> Vec<String> {
     let (sign, number) = word.strip_prefix('$').map_or(("", word), |number| ("$", number));
     let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());
@@ -215,9 +216,14 @@ fn parts(word: &str, counts: bool) -> Vec<String> {
     if head.is_empty() || tail.starts_with('-') {
         return vec![word.to_owned()];
     }
-    let (head, tail) = match (tail, real(head)) {
-        ("k", Ok(thousands)) => ((thousands * 1e3).round().to_string(), ""),
-        ("m", Ok(millions)) if counts => ((millions * 1e6).round().to_string(), ""),
+    // `k` and `/month` of `$10k/month`.
+    let (scale, rest) = match tail.find('/').filter(|_| !sign.is_empty()) {
+        Some(at) => tail.split_at(at),
+        None => (tail, ""),
+    };
+    let (head, tail) = match (scale, real(head)) {
+        ("k", Ok(thousands)) => ((thousands * 1e3).round().to_string(), rest),
+        ("m", Ok(millions)) if counts || !sign.is_empty() => ((millions * 1e6).round().to_string(), rest),
         _ => (head.to_owned(), tail),
     };
     let all = [sign.to_owned(), head, tail.to_owned()];

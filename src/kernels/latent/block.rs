@@ -125,6 +125,10 @@ impl Kernel for SparseModule {
         block_vector::of_sparse(self, launch)
     }
 
+    fn waits_for_host(&self, launch: &Launch<'_>) -> Result<bool, MissingFigure> {
+        block_vector::waits_for_host(self, launch)
+    }
+
     fn point(&self) -> CallPoint {
         self.module.point()
     }

@@ -6,7 +6,7 @@ use super::times::{BlockTimes, BlockWork};
 use super::{AttendedSpan, Form};
 use crate::config::kernels::{KernelId, LatentKernel};
 use crate::config::{Arch, Dtype, MissingFigure};
-use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, Term, vector};
+use crate::kernels::features::{DeviceSpec, Equivalent, Inputs, vector};
 use crate::kernels::{Family, Kernel as _, Launch, Phase};
 
 /// One block, in elements, bytes and µs.
@@ -52,11 +52,21 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
         ideal: module.count(launch.gpu)?.ideal(launch.gpu)?.micros(),
         family: Family::MlaModule,
     };
-    block.vector(DENSE_COLUMNS, launch)
+    Ok(block.inputs(launch)?.map(|inputs| vector(DENSE_COLUMNS, &inputs, &inputs.device)))
 }
 
 /// The vector of a sparse block; `None` if the kernel has no learned model or there is nothing to do.
 pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
+    let inputs = sparse_inputs(sparse, launch)?;
+    Ok(inputs.map(|inputs| vector(SPARSE_COLUMNS, &inputs, &inputs.device)))
+}
+
+/// Whether the host takes longer to launch the block's kernels than the GPU to run them.
+pub fn waits_for_host(sparse: &SparseModule, launch: &Launch<'_>) -> Result<bool, MissingFigure> {
+    Ok(sparse_inputs(sparse, launch)?.is_some_and(|inputs| inputs.times.dispatch > inputs.times.work()))
+}
+
+fn sparse_inputs(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<BlockInputs>, MissingFigure> {
     let Some(KernelId::Latent(kernel)) = launch.kernel else { return Ok(None) };
     // Blocks without a kernel for short prompts attend to the latents of all tokens.
     let form = if kernel == LatentKernel::SglangDense { Form::Expanded } else { Form::Absorbed };
@@ -71,7 +81,7 @@ pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Ve
         ideal: sparse.count(launch.gpu)?.ideal(launch.gpu)?.micros(),
         family: Family::DsaModule,
     };
-    block.vector(SPARSE_COLUMNS, launch)
+    block.inputs(launch)
 }
 
 /// The parts of a block.
@@ -86,18 +96,9 @@ struct BlockSpec<'a> {
 }
 
 impl BlockSpec<'_> {
-    fn vector(
-        &self,
-        columns: &[&[Term<BlockInputs>]],
-        launch: &Launch<'_>,
-    ) -> Result<Option<Vec<f32>>, MissingFigure> {
+    fn inputs(&self, launch: &Launch<'_>) -> Result<Option<BlockInputs>, MissingFigure> {
         let Some(batch) = Equivalent::of_sequences(&self.module.sequences) else { return Ok(None) };
         let batch = if self.module.phase == Phase::Decode { batch.by_query() } else { batch };
-        let inputs = self.inside(batch, launch)?;
-        Ok(Some(vector(columns, &inputs, &inputs.device)))
-    }
-
-    fn inside(&self, batch: Equivalent, launch: &Launch<'_>) -> Result<BlockInputs, MissingFigure> {
         let gpu = launch.gpu;
         let device = DeviceSpec::new(gpu, self.family)?;
         let module = self.module;
@@ -127,7 +128,7 @@ impl BlockSpec<'_> {
         let heads = module.heads.heads as f64;
         let attention = self.parts.iter().find(|part| part.kind == PartKind::Attention);
         let flops = attention.map_or(0.0, |part| part.count.flops.0);
-        Ok(BlockInputs {
+        Ok(Some(BlockInputs {
             device,
             arch: gpu.arch,
             kernel: self.kernel,
@@ -147,7 +148,7 @@ impl BlockSpec<'_> {
             times: BlockTimes::of(&work, &device, gpu)?,
             hits,
             ideal: self.ideal,
-        })
+        }))
     }
 }
 

@@ -105,10 +105,15 @@ impl BlockTimes {
         Ok(times)
     }
 
-    /// Time of all parts in sequence, but not less than the host needs.
-    pub fn total(&self) -> f64 {
+    /// Time of all parts in sequence.
+    pub fn work(&self) -> f64 {
         let work = self.projections + self.absorption + self.attention + self.scores + self.choice;
-        (work + self.elements + self.launches).max(self.dispatch)
+        work + self.elements + self.launches
+    }
+
+    /// The same, but not less than the host needs.
+    pub fn total(&self) -> f64 {
+        self.work().max(self.dispatch)
     }
 }
 
