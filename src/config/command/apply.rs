@@ -3,8 +3,8 @@
 use super::benchmark::Client;
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
-use super::settings::HEAVY;
-use super::{DataParallel, EngineLaunch, HostCacheUnit, Setting, launches, setting};
+use super::options::{Program, Setting, is_heavy, setting};
+use super::{HostCacheUnit, launches};
 use crate::config::names::settle;
 use crate::config::{
     Dtype, Field, Issue, ModelChoice, Overrides, Parallelism, Prefill, Scenario, catalog, excerpt,
@@ -14,19 +14,19 @@ use crate::units::{GIB, count};
 /// How many unrecognised arguments a warning lists.
 const NAMED: usize = 20;
 
-/// Values read in addition to the scenario's fields.
+/// Reads arguments into a scenario: what is found on the way, and values that several of them determine together.
 #[derive(Default)]
-pub(super) struct OtherSettings {
+pub(super) struct CommandReader {
     pub issues: Vec<Issue>,
     pub unknown: Vec<String>,
-    /// Unrecognised arguments of [`HEAVY`].
+    /// Unrecognised arguments that change results considerably.
     heavy: Vec<String>,
     pub quantization: Option<Flag>,
     pub kv: Option<Dtype>,
-    dp: u32,
-    dp_attention: bool,
-    ep: Option<u32>,
-    ep_over_all: bool,
+    pub dp: u32,
+    pub dp_attention: bool,
+    pub ep: Option<u32>,
+    pub ep_over_all: bool,
     /// Host memory for KV cache, in the engine's unit.
     host: Option<f64>,
     /// SGLang's switch for it.
@@ -47,16 +47,16 @@ const NOT_RECOGNISED: &str = "not recognised and ignored";
 
 /// `scenario` with the load that `client` sends.
 pub fn loaded(client: Client, arguments: &[String], mut scenario: Scenario) -> (Scenario, Vec<Issue>) {
-    let mut rest = OtherSettings::default();
-    rest.bench(&mut scenario, client, arguments);
-    rest.issues.extend(listed(NOT_RECOGNISED, &rest.unknown));
-    (scenario, rest.issues)
+    let mut reader = CommandReader::default();
+    reader.bench(&mut scenario, client, arguments);
+    reader.issues.extend(listed(NOT_RECOGNISED, &reader.unknown));
+    (scenario, reader.issues)
 }
 
 pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) -> (Scenario, Vec<Issue>) {
     let words: Vec<&str> = launch.arguments.iter().map(String::as_str).collect();
     let (flags_given, others) = of_words(&words);
-    let mut rest = OtherSettings { dp: 1, ..OtherSettings::default() };
+    let mut reader = CommandReader { dp: 1, ..CommandReader::default() };
     let before = (onto.replicas, onto.prefill.workers);
     let mut scenario = Scenario {
         engine: launch.engine.into(),
@@ -74,61 +74,68 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
         ..onto
     };
     let mut others = others.into_iter();
-    let of_flag = flags_given.iter().find(|flag| setting(&flag.name) == Some(Setting::Model));
-    let named = of_flag.and_then(|flag| flag.value.clone()).or_else(|| others.next().map(str::to_owned));
+    let of = |wanted: Setting| flags_given.iter().find(|flag| setting(&flag.name) == Some(wanted));
+    let named =
+        of(Setting::Model).and_then(|flag| flag.value.clone()).or_else(|| others.next().map(str::to_owned));
     let published = named.as_deref().filter(|_| own.is_none()).unwrap_or_default();
     match &named {
         _ if own.is_some() => scenario.model = own.cloned().unwrap_or(scenario.model),
         // TensorRT-LLM's subcommand, which starts its workers from a file.
-        Some(name) if name == "disaggregated" => rest.issues.push(Issue::error(
+        Some(name) if name == "disaggregated" => reader.issues.push(Issue::error(
             Field::Model,
             "the file that describes prefill and decode workers is not read: give the command of a decode worker, and enter \
              the prefill workers",
         )),
         Some(name) => scenario.model = ModelChoice::Catalog(name.clone()),
-        None => rest
+        None => reader
             .issues
             .push(Issue::error(Field::Model, "the command names no model: give it as `--model NAME`")),
     }
     scenario.workload.turns.host_gib = 0.0;
-    flags_given.iter().for_each(|flag| rest.set(&mut scenario, flag));
+    flags_given.iter().for_each(|flag| reader.set(&mut scenario, flag));
     let options = flags(&launch.options.join("\n"));
-    options.iter().for_each(|option| rest.option(&mut scenario, option));
-    rest.unknown.extend(others.map(str::to_owned));
-    rest.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
+    options.iter().for_each(|option| reader.option(&mut scenario, option));
+    reader.unknown.extend(others.map(str::to_owned));
+    reader.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
-    let file = flags_given.iter().find(|flag| setting(&flag.name) == Some(Setting::OptionsFile));
-    file.into_iter().filter(|_| launch.options.is_empty()).for_each(|flag| rest.unknown(flag));
-    if !rest.issues.iter().any(Issue::is_error) {
-        rest.issues.extend(settle(&mut scenario));
+    let file = of(Setting::OptionsFile).filter(|_| launch.options.is_empty());
+    file.into_iter().for_each(|flag| reader.unknown(flag));
+    if !reader.issues.iter().any(Issue::is_error) {
+        reader.issues.extend(settle(&mut scenario));
     }
-    rest.quantised(&mut scenario);
-    rest.cache(&mut scenario, published);
-    rest.drafts(&mut scenario);
-    rest.host_cache(&mut scenario);
-    rest.ranks(&mut scenario);
-    rest.apply_manifest(&mut scenario, &launch.manifest);
-    rest.starts_one(&scenario, before);
+    reader.quantised(&mut scenario);
+    reader.cache(&mut scenario, published);
+    reader.drafts(&mut scenario);
+    reader.host_cache(&mut scenario);
+    reader.ranks(&mut scenario);
+    reader.apply_manifest(&mut scenario, &launch.manifest);
+    reader.starts_one(&scenario, before);
     if let Some((client, arguments)) = &launch.bench {
-        rest.bench(&mut scenario, *client, arguments);
+        reader.bench(&mut scenario, *client, arguments);
     }
-    rest.prefixes(&mut scenario, &[flags_given, options].concat());
-    rest.issues.extend(rest.too_long(&scenario));
-    rest.issues.extend(listed(NOT_RECOGNISED, &rest.unknown));
-    rest.issues.extend(listed(CHANGES_RESULTS, &rest.heavy));
+    reader.prefixes(&mut scenario, &[flags_given, options].concat());
+    reader.issues.extend(reader.too_long(&scenario));
+    reader.issues.extend(listed(NOT_RECOGNISED, &reader.unknown));
+    reader.issues.extend(listed(CHANGES_RESULTS, &reader.heavy));
     if launch.others > 0 {
-        rest.issues
+        reader
+            .issues
             .push(Issue::warning(Field::Model, "the text starts several engines: the first one is used"));
     }
-    (scenario, rest.issues)
+    (scenario, reader.issues)
 }
 
-impl OtherSettings {
+impl CommandReader {
     fn set(&mut self, scenario: &mut Scenario, flag: &Flag) {
         let Some(setting) = setting(&flag.name) else { return self.unknown(flag) };
         let value = flag.value.as_deref();
         match setting {
-            Setting::Model | Setting::PrefixCache | Setting::OptionsFile | Setting::Idle => {}
+            Setting::Model
+            | Setting::PrefixCache
+            | Setting::NoPrefixCache
+            | Setting::OptionsFile
+            | Setting::Idle => {}
+            Setting::DraftModel | Setting::Uncounted => self.unknown(flag),
             // These three are neutral only at the value that serving uses.
             Setting::Dtype
                 if !value.is_some_and(|value| value.starts_with("float32") || value == "float") => {}
@@ -144,14 +151,14 @@ impl OtherSettings {
             Setting::Dp => self.dp = self.whole(Field::Dp, flag).unwrap_or(self.dp),
             Setting::DpAttention => self.dp_attention = flag.on(),
             // vLLM's `-ep` is the switch, and elsewhere a degree.
-            Setting::Ep if flag.value.is_none() && experts_over_all(scenario) => self.ep_over_all = true,
+            Setting::Ep if value.is_none() && experts_over_all(scenario) => self.ep_over_all = true,
             Setting::Ep => self.ep = self.whole(Field::Ep, flag),
-            Setting::EpOverAll => {
-                self.ep_over_all = flag.on() && flag.value.as_deref() != Some("none");
-            }
+            Setting::EpOverAll => self.ep_over_all = flag.on() && value != Some("none"),
             // SGLang's value for prompts that are not chunked.
-            Setting::TokenBudget if flag.value.as_deref() == Some("-1") => self.unknown(flag),
-            Setting::TokenBudget => scenario.overrides.token_budget = self.whole(Field::TokenBudget, flag),
+            Setting::TokenBudget | Setting::PrefillChunk if value == Some("-1") => self.unknown(flag),
+            Setting::TokenBudget | Setting::PrefillChunk => {
+                scenario.overrides.token_budget = self.whole(Field::TokenBudget, flag);
+            }
             Setting::MaxSeqs => scenario.overrides.max_seqs = self.whole(Field::MaxSeqs, flag),
             Setting::MemoryShare => match flag.number().filter(|share| share.is_finite()) {
                 Some(share) => scenario.overrides.memory_share = Some(share),
@@ -234,17 +241,21 @@ impl OtherSettings {
 
     /// The host's copy of the KV cache, in the engine's unit; some engines also need a switch.
     fn host_cache(&mut self, scenario: &mut Scenario) {
-        let Some(EngineLaunch { host_cache, .. }) = launches().of(&scenario.engine) else { return };
-        let named = host_cache.switch.as_ref().zip(host_cache.size.as_ref());
-        let text = match (named, self.hierarchical, self.host) {
-            (Some((switch, size)), true, None) => format!(
+        let (Some(of), Some(engine)) = (launches().of(&scenario.engine), catalog().engine(&scenario.engine))
+        else {
+            return;
+        };
+        let [switch, size] =
+            [Setting::HostCacheOn, Setting::HostCache].map(|of| of.written(Program::of(engine)));
+        let text = match (self.hierarchical, self.host) {
+            (true, None) if !switch.is_empty() => format!(
                 "`{switch}` without `{size}` sizes the host cache as a multiple of the GPU's KV cache: enter its size per GPU"
             ),
-            (Some((switch, size)), false, Some(_)) => format!("`{size}` has no effect without `{switch}`"),
-            (_, _, None) => return,
-            (_, _, Some(size)) => {
+            (false, Some(_)) if !switch.is_empty() => format!("`{size}` has no effect without `{switch}`"),
+            (_, None) => return,
+            (_, Some(size)) => {
                 let gpus = scenario.parallel.tp.saturating_mul(scenario.parallel.pp).max(1);
-                scenario.workload.turns.host_gib = match host_cache.unit {
+                scenario.workload.turns.host_gib = match of.host_cache {
                     HostCacheUnit::GibOfAllGpus => size / f64::from(gpus),
                     HostCacheUnit::GbPerGpu => size * 1e9 / GIB,
                     HostCacheUnit::GibPerGpu => size,
@@ -253,49 +264,6 @@ impl OtherSettings {
             }
         };
         self.issues.push(Issue::warning(Field::HostCache, text));
-    }
-
-    /// Degrees of parallelism that several flags determine together.
-    fn ranks(&mut self, scenario: &mut Scenario) {
-        let data_parallel = launches().of(&scenario.engine).map(|of| of.data_parallel);
-        let ranks = match data_parallel {
-            Some(DataParallel::TimesTp) if scenario.has_experts() => {
-                scenario.parallel.dp = self.dp;
-                None
-            }
-            Some(DataParallel::WithinTp) if self.dp_attention => Some(self.dp),
-            Some(DataParallel::IsTp) if self.dp_attention => Some(scenario.parallel.tp),
-            _ => {
-                scenario.replicas = self.dp.max(1);
-                None
-            }
-        };
-        match ranks {
-            None => {}
-            // All GPUs are given as tensor parallel; attention ranks are among them.
-            Some(ranks) if ranks > 0 && scenario.parallel.tp.is_multiple_of(ranks) => {
-                (scenario.parallel.tp, scenario.parallel.dp) = (scenario.parallel.tp / ranks, ranks);
-                if let Some(engine) = catalog().engine(&scenario.engine) {
-                    let of_rank = |all: u32| engine.scheduler.of_rank(all, ranks);
-                    let given = &mut scenario.overrides;
-                    given.token_budget = given.token_budget.map(of_rank);
-                    given.max_seqs = given.max_seqs.map(of_rank);
-                }
-            }
-            Some(ranks) => {
-                let text = format!(
-                    "{} GPUs (TP) are not divisible by {ranks} attention DP ranks: change one of them",
-                    scenario.parallel.tp
-                );
-                self.issues.push(Issue::error(Field::Dp, text));
-            }
-        }
-        let all = scenario.parallel.tp.saturating_mul(scenario.parallel.dp);
-        scenario.parallel.ep = match (self.ep_over_all && scenario.has_experts(), self.ep) {
-            (true, _) => all,
-            (false, Some(ep)) => ep,
-            (false, None) => 1,
-        };
     }
 
     /// A whole number; vLLM also reads `8k` and `8K`.
@@ -317,8 +285,7 @@ impl OtherSettings {
 
     pub fn unknown(&mut self, flag: &Flag) {
         let value = flag.value.as_deref().map(|value| format!(" {value}")).unwrap_or_default();
-        let heavy = HEAVY.contains(&flag.name.as_str());
-        let list = if heavy { &mut self.heavy } else { &mut self.unknown };
+        let list = if is_heavy(&flag.name) { &mut self.heavy } else { &mut self.unknown };
         list.push(format!("{}{value}", shown(&flag.name)));
     }
 }

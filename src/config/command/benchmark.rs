@@ -1,6 +1,6 @@
 //! The load that a benchmark beside the launch command sends.
 
-use super::apply::OtherSettings;
+use super::apply::CommandReader;
 use super::flags::{Flag, of_words};
 use crate::config::catalog::numbers::requests::constants;
 use crate::config::{Field, Issue, Lengths, Load, Scenario, Shape, Slos, mean_of};
@@ -20,27 +20,9 @@ pub enum Client {
 }
 
 /// Flags of a benchmark that change no load.
-const IDLE: [&str; 19] = [
-    "backend",
-    "endpoint",
-    "dataset_path",
-    "base_url",
-    "host",
-    "port",
-    "model",
-    "tokenizer",
-    "served_model_name",
-    "seed",
-    "percentile_metrics",
-    "metric_percentiles",
-    "ignore_eos",
-    "save_result",
-    "result_filename",
-    "trust_remote_code",
-    "result_dir",
-    "output_file",
-    "warmup_requests",
-];
+const IDLE: &str = "backend endpoint dataset_path base_url host port model tokenizer served_model_name seed \
+                    percentile_metrics metric_percentiles ignore_eos save_result result_filename \
+                    trust_remote_code result_dir output_file warmup_requests";
 /// Flags of the tokens of random prompts and outputs, and their inputs.
 const LENGTHS: [(&[&str], Field); 2] = [
     (&["random_input_len", "random_input", "input_len"], Field::Isl),
@@ -89,7 +71,7 @@ struct Sent<'a> {
     sweeps_loads: bool,
 }
 
-impl OtherSettings {
+impl CommandReader {
     /// The load that `client` sends with these arguments.
     pub fn bench(&mut self, scenario: &mut Scenario, client: Client, arguments: &[String]) {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -149,7 +131,7 @@ impl OtherSettings {
                 sent.slos = flag.value.as_deref().and_then(goodput);
             }
             "dataset_name" => sent.data_set = flag.value.as_deref().unwrap_or_default(),
-            idle if IDLE.contains(&idle) => {}
+            name if IDLE.split(' ').any(|idle| idle == name) => {}
             _ => self.unknown(flag),
         }
     }

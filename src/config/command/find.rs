@@ -2,9 +2,9 @@
 
 use super::benchmark::Client;
 use super::launches::launches;
+use super::options_file::{settings_of, written_in};
 use super::shell::{OPERATORS, spaced};
-use super::variables::Variables;
-use super::written::{environment, settings, written};
+use super::variables::{Variables, environment};
 use super::yaml::{self, ManifestFacts};
 use crate::config::names::last_part;
 use crate::config::pasted::BENCHMARKS;
@@ -40,13 +40,13 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
         Some(containers) => containers,
         None => commands(text)?,
     };
-    let (mut options, mut bench, mut unread) = (written(text), None, Vec::new());
+    let (mut options, mut bench, mut unread) = (written_in(text), None, Vec::new());
     let mut found: Option<LaunchCommand> = None;
     // An image that is only pulled, or runs something else.
     let mut bare = None;
     for mut words in commands.into_iter().take(COMMANDS) {
         options.extend(
-            words.iter().filter(|word| word.contains("\\n")).flat_map(|word| settings(word.split("\\n"))),
+            words.iter().filter(|word| word.contains("\\n")).flat_map(|word| settings_of(word.split("\\n"))),
         );
         let named = image(&words);
         let is_served = |(_, at): &(_, usize)| {

@@ -1,11 +1,11 @@
 //! The formats that a command states: of weights and of the KV cache.
 
-use super::apply::OtherSettings;
+use super::apply::CommandReader;
 use super::flags::Flag;
 use crate::config::names::has_scaled_cache;
 use crate::config::{Dtype, Field, Issue, Scenario};
 
-impl OtherSettings {
+impl CommandReader {
     pub fn kv(&mut self, flag: &Flag) {
         match flag.value.as_deref() {
             Some(value) if value.starts_with("fp8") => self.kv = Some(Dtype::Fp8),

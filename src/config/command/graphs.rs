@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::apply::OtherSettings;
+use super::apply::CommandReader;
 use super::flags::Flag;
-use super::settings::Setting;
+use super::options::Setting;
 use crate::config::{Field, Scenario};
 
-impl OtherSettings {
+impl CommandReader {
     /// What `flag` says about CUDA graphs. Eager mode wins, wherever it stands.
     pub fn graphs(&mut self, scenario: &mut Scenario, setting: Setting, flag: &Flag) {
         let largest = &mut scenario.overrides.largest_graph;

@@ -38,7 +38,7 @@ pub struct EngineLaunch {
     /// Whether experts are distributed over all GPUs of a stage if at all.
     #[serde(default)]
     pub experts_over_all: bool,
-    pub host_cache: HostCacheSize,
+    pub host_cache: HostCacheUnit,
     /// Arguments of a worker for prefill or decode; `None` if Dynamo has no example of it.
     pub dynamo: Option<DynamoWorker>,
 }
@@ -56,16 +56,6 @@ pub enum DataParallel {
 }
 
 /// How the size of the host's copy of the KV cache is given.
-#[derive(Debug, Deserialize)]
-pub struct HostCacheSize {
-    pub unit: HostCacheUnit,
-    /// The flag without which a size has no effect, and the flag of the size.
-    #[serde(default)]
-    pub switch: Option<String>,
-    #[serde(default)]
-    pub size: Option<String>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostCacheUnit {

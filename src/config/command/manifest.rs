@@ -1,12 +1,13 @@
 //! What a text says besides the launch command: replicas and GPU in a manifest, and the prefix cache.
 
-use super::apply::OtherSettings;
+use super::apply::CommandReader;
 use super::flags::Flag;
+use super::options::{Setting, setting};
 use super::yaml::ManifestFacts;
 use crate::config::names::of_node;
 use crate::config::{Field, Issue, Scenario};
 
-impl OtherSettings {
+impl CommandReader {
     /// Each replica of a manifest runs the command.
     pub fn apply_manifest(&mut self, scenario: &mut Scenario, manifest: &ManifestFacts) {
         scenario.replicas = scenario.replicas.saturating_mul(manifest.replicas.unwrap_or(1).max(1));
@@ -45,9 +46,9 @@ impl OtherSettings {
     pub fn prefixes(&mut self, scenario: &mut Scenario, given: &[Flag]) {
         let workload = &mut scenario.workload;
         // The last of them counts.
-        let is_on = given.iter().rev().find_map(|flag| match flag.name.as_str() {
-            "enable_prefix_caching" | "enable_block_reuse" => Some(flag.on()),
-            "no_enable_prefix_caching" | "disable_radix_cache" => Some(!flag.on()),
+        let is_on = given.iter().rev().find_map(|flag| match setting(&flag.name)? {
+            Setting::PrefixCache => Some(flag.on()),
+            Setting::NoPrefixCache => Some(!flag.on()),
             _ => None,
         });
         let of_sessions = workload.load.is_sessions() && workload.turns.history_cached > 0.0;

@@ -9,12 +9,13 @@ mod formats;
 mod graphs;
 mod launches;
 mod manifest;
-mod settings;
+mod options;
+mod options_file;
+mod ranks;
 mod shell;
 #[cfg(test)]
 mod tests;
 mod variables;
-mod written;
 mod yaml;
 
 use super::catalog::catalog;
@@ -23,7 +24,7 @@ use super::{Field, Issue, ModelChoice, Scenario};
 pub use apply::CHANGES_RESULTS;
 pub use flags::{Flag, flags};
 pub use launches::{DataParallel, EngineLaunch, HostCacheUnit, Launches, launches};
-pub use settings::{Setting, setting};
+pub use options::{Program, Setting, setting, written_for};
 
 /// Programs that start other engines: Text Generation Inference, llama.cpp, Ollama, LMDeploy and MLC.
 const FOREIGN: [&str; 5] = ["text-generation-launcher", "llama-server", "ollama", "lmdeploy", "mlc_llm"];

@@ -1,6 +1,9 @@
-//! The variables that a script sets for its own commands.
+//! The variables that a text sets: those of its own commands, and those that the engine reads.
 
 use std::collections::BTreeMap;
+
+use super::launches::launches;
+use super::yaml::uncommented;
 
 /// Bytes that their values may add to a text.
 const MOST: usize = 64 * 1024;
@@ -72,6 +75,26 @@ impl Variables {
 fn name_length(text: &str) -> usize {
     let other = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
     text.find(other).unwrap_or(text.len())
+}
+
+/// The engine's environment variables that a text sets: for a command, in a container, or in a script.
+pub fn environment(text: &str, engine: &str) -> Vec<String> {
+    let starts = launches().of(engine).map(|of| &of.variables[..]).unwrap_or_default();
+    let mut set: Vec<String> = Vec::new();
+    for word in text.lines().map(uncommented).flat_map(str::split_whitespace) {
+        let word = word.trim_start_matches("--env=").trim_matches(['"', '\'', ',', ':']);
+        let is_name = |name: &str| {
+            name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_')
+        };
+        let name = word.split('=').next().unwrap_or_default();
+        if starts.iter().any(|start| word.starts_with(start))
+            && is_name(name)
+            && !set.iter().any(|one| one == word)
+        {
+            set.push(word.to_owned());
+        }
+    }
+    set
 }
 
 #[cfg(test)]

@@ -122,67 +122,56 @@ fn layout(case: &ServedCase) -> Result<LaunchLayout, String> {
     Ok(LaunchLayout { gpus: stage, tp: stage / ranks, ep: case.ep.max(1), attention_dp: ranks })
 }
 
-/// Settings of one engine that the tables hold in separate fields, and those of little effect.
-const WITHOUT_EFFECT: [&str; 8] = [
-    "speculative_algorithm",
-    "speculative_draft_model_path",
-    "speculative_num_steps",
-    "speculative_eagle_topk",
-    "speculative_num_draft_tokens",
-    "speculative_config",
-    "performance_mode",
-    "language_model_only",
-];
-
 fn set(launch: &mut LaunchSettings, case: &ServedCase, flag: &Flag) {
     let whole = flag.number().map(|number| number as u32);
-    match (setting(&flag.name), whole) {
-        (Some(Setting::TokenBudget), Some(tokens)) if tokens > 0 => return launch.token_budget = tokens,
-        (Some(Setting::TokenBudget), _) if flag.name == "chunked_prefill_size" => {
-            return launch.chunked = false;
+    match (setting(&flag.name), flag.name.as_str(), whole) {
+        (Some(Setting::TokenBudget | Setting::PrefillChunk), _, Some(tokens)) if tokens > 0 => {
+            launch.token_budget = tokens;
         }
-        (Some(Setting::MaxSeqs), Some(seqs)) => return launch.max_seqs = Some(seqs),
-        (Some(Setting::LargestGraph), Some(most)) => return launch.graph_batch = Some(most),
-        (Some(Setting::Eager), _) if flag.on() => return launch.graph_batch = Some(0),
-        (Some(Setting::MemoryShare), _) => {
-            return launch.memory_share = flag.number().or(launch.memory_share);
-        }
-        (Some(Setting::KvFormat), _) => {
+        (Some(Setting::PrefillChunk), ..) => launch.chunked = false,
+        (Some(Setting::MaxSeqs), _, Some(seqs)) => launch.max_seqs = Some(seqs),
+        (Some(Setting::LargestGraph), _, Some(most)) => launch.graph_batch = Some(most),
+        (Some(Setting::Eager), ..) if flag.on() => launch.graph_batch = Some(0),
+        (Some(Setting::MemoryShare), ..) => launch.memory_share = flag.number().or(launch.memory_share),
+        (Some(Setting::KvFormat), ..) => {
             if flag.value.as_deref().is_some_and(|value| value.starts_with("fp8")) {
                 launch.kv_cache = KvCache::Fp8;
             }
-            return;
         }
-        (
-            Some(Setting::TokenBudget | Setting::MaxSeqs | Setting::PrefixCache | Setting::ChunkedPrefill)
-            | None,
-            _,
-        ) => {}
-        (Some(_), _) => return,
-    }
-    match (flag.name.as_str(), whole) {
-        ("max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
-        ("block_size" | "page_size", Some(tokens)) => launch.kv_block_tokens = Some(tokens),
-        ("enable_prefix_caching", _) => launch.prefix_cache = flag.on(),
-        ("no_enable_prefix_caching" | "disable_radix_cache", _) => {
+        (_, "enable_prefix_caching", _) => launch.prefix_cache = flag.on(),
+        (Some(Setting::NoPrefixCache), ..) => {
             launch.prefix_cache = false;
             launch.conservativeness = None;
         }
-        ("enable_chunked_prefill" | "enable_chunked_context", _) => launch.chunked = flag.on(),
-        ("enable_mixed_chunk", _) => launch.mixed_chunk = flag.on(),
-        ("async_scheduling", _) => launch.async_scheduling = flag.on(),
-        ("no_async_scheduling" | "disable_overlap_schedule" | "disable_overlap_scheduler", _) => {
+        (_, "enable_chunked_prefill" | "enable_chunked_context", _) => launch.chunked = flag.on(),
+        (_, "max_prefill_tokens", Some(tokens)) => launch.max_prefill_tokens = Some(tokens),
+        (_, "enable_mixed_chunk", _) => launch.mixed_chunk = flag.on(),
+        (_, "block_size" | "page_size", Some(tokens)) => launch.kv_block_tokens = Some(tokens),
+        (_, "async_scheduling", _) => launch.async_scheduling = flag.on(),
+        (_, "no_async_scheduling" | "disable_overlap_schedule" | "disable_overlap_scheduler", _) => {
             launch.async_scheduling = false;
         }
-        ("schedule_conservativeness", _) => launch.conservativeness = flag.number(),
-        ("scheduler_recv_interval", Some(steps)) => launch.receive_interval = steps,
-        ("stream_interval", Some(tokens)) => launch.stream_interval = tokens,
-        ("attention_backend", _) => launch.attention.clone_from(&flag.value),
-        ("moe_backend" | "moe_runner_backend", _) => launch.moe.clone_from(&flag.value),
-        (name, _) if WITHOUT_EFFECT.contains(&name) => {}
-        (name, _) => {
-            launch.doubts.push(format!("--{} of {} is not read", name.replace('_', "-"), case.engine))
-        }
+        (_, "schedule_conservativeness", _) => launch.conservativeness = flag.number(),
+        (_, "scheduler_recv_interval", Some(steps)) => launch.receive_interval = steps,
+        (_, "stream_interval", Some(tokens)) => launch.stream_interval = tokens,
+        (_, "attention_backend", _) => launch.attention.clone_from(&flag.value),
+        (_, "moe_backend" | "moe_runner_backend", _) => launch.moe.clone_from(&flag.value),
+        // The first is read with the limits, and the second changes little.
+        (_, "performance_mode" | "language_model_only", _) => {}
+        (
+            Some(
+                Setting::TokenBudget
+                | Setting::MaxSeqs
+                | Setting::PrefixCache
+                | Setting::ChunkedPrefill
+                | Setting::Uncounted,
+            )
+            | None,
+            name,
+            _,
+        ) => launch.doubts.push(format!("--{} of {} is not read", name.replace('_', "-"), case.engine)),
+        // The tables hold these in fields of their own, or they have little effect.
+        (Some(_), ..) => {}
     }
 }
 

@@ -1,7 +1,8 @@
 //! Benchmark clients for each kind of load, with one replica's share of it.
 
 use super::shell::Shell;
-use super::{BENCH, model, sglang, trtllm, vllm};
+use super::{model, options_file, started};
+use crate::config::command::Program;
 use crate::config::{Batching, Load, Setup};
 use crate::serving::run::count::requests_of;
 use crate::units::{decimal, fixed};
@@ -49,7 +50,7 @@ pub fn serve(setup: &Setup) -> Shell {
         .flag("--request-rate", rate)
         .given("--burstiness", burstiness)
         .given("--max-concurrency", clients)
-        .only_if(!limits.is_empty(), "--goodput", limits.join(" "))
+        .given("--goodput", (!limits.is_empty()).then(|| limits.join(" ")))
         .flag("--percentile-metrics", "ttft,tpot,itl,e2el")
         .flag("--metric-percentiles", "50,90,99")
         .flag("--ignore-eos", "")
@@ -80,10 +81,10 @@ fn lengths(setup: &Setup, command: Shell, images: u32) -> Shell {
     let text = (prompt - prefix).saturating_sub(images * setup.image_tokens);
     command
         .flag("--dataset-name", if images > 0 { "random-mm" } else { "random" })
-        .only_if(prefix > 0, "--random-prefix-len", prefix)
+        .given("--random-prefix-len", (prefix > 0).then_some(prefix))
         .flag("--random-input-len", if images > 0 { text.max(1) } else { text })
         .flag("--random-output-len", workload.osl)
-        .only_if(workload.spread > 0.0, "--random-range-ratio", decimal(workload.spread))
+        .given("--random-range-ratio", (workload.spread > 0.0).then(|| decimal(workload.spread)))
         .flag("--num-prompts", requests_of(setup, workload.load))
 }
 
@@ -106,14 +107,19 @@ pub fn offline(setup: &Setup) -> String {
             return "# vLLM's throughput benchmark has no attention DP: a server takes all prompts at once.\n"
                 .to_owned() + &serve(setup).0;
         }
-        Batching::MixedChunks => lengths(setup, vllm("vllm bench throughput --model", setup), 0),
-        Batching::PrefillFirst => sglang("python -m sglang.bench_offline_throughput --model-path", setup)
-            .flag("--dataset-name", "random")
-            // Lengths are drawn between this share of these and these.
-            .flag("--random-input-len", prompts[1])
-            .flag("--random-output-len", outputs[1])
-            .flag("--random-range-ratio", fixed(ends[0] / ends[1], 3))
-            .flag("--num-prompts", requests),
+        Batching::MixedChunks => {
+            lengths(setup, started(Program::Vllm, "vllm bench throughput --model", "", setup), 0)
+        }
+        Batching::PrefillFirst => {
+            let program = "python -m sglang.bench_offline_throughput --model-path";
+            started(Program::Sglang, program, "", setup)
+                .flag("--dataset-name", "random")
+                // Lengths are drawn between this share of these and these.
+                .flag("--random-input-len", prompts[1])
+                .flag("--random-output-len", outputs[1])
+                .flag("--random-range-ratio", fixed(ends[0] / ends[1], 3))
+                .flag("--num-prompts", requests)
+        }
         Batching::InFlight => {
             let data = Shell::new(&format!(
                 "trtllm-bench --model {} prepare-dataset --output prompts.json",
@@ -124,7 +130,10 @@ pub fn offline(setup: &Setup) -> String {
             .flag("--input-max", prompts[1])
             .flag("--output-min", outputs[0])
             .flag("--output-max", outputs[1]);
-            return format!("{}\n{}", data.0, trtllm(&BENCH, setup).over(setup).0);
+            let before = options_file(setup) + "trtllm-bench --model";
+            let after = " throughput --backend pytorch --dataset prompts.json";
+            let run = started(Program::TrtllmBench, &before, after, setup).over(setup);
+            return format!("{}\n{}", data.0, run.0);
         }
     };
     let command = command.over(setup);

@@ -7,6 +7,7 @@ mod tests;
 
 use serde::Serialize;
 
+use crate::config::command::{Program, Setting, written_for};
 use crate::config::names::checkpoint;
 use crate::config::{Batching, Dtype, Load, Setup, Start};
 use crate::units::{GIB, decimal};
@@ -89,13 +90,22 @@ fn replicas_note(setup: &Setup) -> String {
 const OF_POOLS: &str = "# Router and KV transfer are set up separately, as for Dynamo or llm-d.\n";
 
 fn launch(setup: &Setup) -> Shell {
-    let batching = setup.engine.scheduler.batching;
-    let launch = match batching {
-        Batching::MixedChunks => vllm("vllm serve", setup),
-        Batching::PrefillFirst => sglang("python -m sglang.launch_server --model-path", setup),
-        Batching::InFlight => trtllm(&SERVE, setup),
+    let program = Program::of(&setup.engine);
+    let (file, before) = match program {
+        Program::Vllm => (String::new(), "vllm serve"),
+        Program::Sglang => (String::new(), "python -m sglang.launch_server --model-path"),
+        Program::Trtllm | Program::TrtllmBench => (options_file(setup), "trtllm-serve"),
     };
-    launch.over(setup)
+    started(program, &(file + before), "", setup).over(setup)
+}
+
+/// The command of a program with the words before and after the model's name, and all of its options.
+fn started(program: Program, before: &str, after: &str, setup: &Setup) -> Shell {
+    let mut command = Shell::new(&format!("{before} {}{after}", model(setup)));
+    for (setting, flag) in written_for(program) {
+        command = command.given(flag, value(setting, program, setup));
+    }
+    command
 }
 
 /// The name quoted as one shell word.
@@ -161,81 +171,65 @@ fn quantised(setup: &Setup) -> Option<&'static str> {
     (!is_of_checkpoint && setup.weights == Dtype::Fp8).then_some("fp8")
 }
 
-fn vllm(command: &str, setup: &Setup) -> Shell {
-    let (drafted, host) = (setup.workload.drafts.drafted, setup.host_gib());
-    let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
-    let drafts = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
-    Shell::new(&format!("{command} {}", model(setup)))
-        .flag("--tensor-parallel-size", setup.parallel.tp)
+/// What a program is given for a setting, nothing for a switch; `None` if its option is left out.
+fn value(setting: Setting, program: Program, setup: &Setup) -> Option<String> {
+    let (parallel, drafted, host) = (&setup.parallel, setup.workload.drafts.drafted, setup.host_gib());
+    let (is_vllm, is_sglang) = (program == Program::Vllm, program == Program::Sglang);
+    let switch = |is_on: bool| is_on.then(String::new);
+    let several = |degree: u32| (degree > 1).then(|| degree.to_string());
+    let if_drafted = |value: &str| (drafted > 0).then(|| value.to_owned());
+    let of_all_ranks = |of_one: u32| of_one.saturating_mul(parallel.dp).to_string();
+    match setting {
+        // All GPUs that SGLang and TensorRT-LLM divide into ranks of attention.
+        Setting::Tp => Some(if is_vllm { parallel.tp } else { parallel.gpus_per_stage() }.to_string()),
         // Otherwise it does not start where the KV cache is smaller than the model's whole context.
-        .flag("--max-model-len", "auto")
-        .only_if(setup.parallel.pp > 1, "--pipeline-parallel-size", setup.parallel.pp)
-        .only_if(setup.parallel.dp > 1, "--data-parallel-size", setup.parallel.dp)
-        .only_if(setup.parallel.ep > 1, "--enable-expert-parallel", "")
-        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8")
-        .given("--quantization", quantised(setup))
-        .flag("--max-num-batched-tokens", setup.token_budget)
-        .flag("--max-num-seqs", setup.max_seqs)
-        .flag("--gpu-memory-utilization", decimal(setup.memory_share))
-        .graphs(setup, "--max-cudagraph-capture-size", "--enforce-eager")
-        .flag(
-            if setup.keeps_prefixes() { "--enable-prefix-caching" } else { "--no-enable-prefix-caching" },
-            "",
-        )
-        // The option counts the memory of all GPUs of an engine: those of TP and PP.
-        .only_if(
-            host > 0.0,
-            "--kv-offloading-size",
-            decimal(host * f64::from(setup.parallel.tp * setup.parallel.pp)),
-        )
-        .only_if(drafted > 0, "--speculative-config", drafts)
-}
-
-fn sglang(command: &str, setup: &Setup) -> Shell {
-    let (drafted, own, host) = (setup.workload.drafts.drafted, drafts_itself(setup), setup.host_gib());
-    Shell::new(&format!("{command} {}", model(setup)))
-        .flag("--tp-size", setup.parallel.gpus_per_stage())
-        .only_if(setup.parallel.pp > 1, "--pp-size", setup.parallel.pp)
-        .only_if(setup.parallel.dp > 1, "--dp-size", setup.parallel.dp)
-        .only_if(setup.parallel.dp > 1, "--enable-dp-attention", "")
-        .only_if(setup.parallel.ep > 1, "--ep-size", setup.parallel.ep)
-        .only_if(setup.kv == Dtype::Fp8, "--kv-cache-dtype", "fp8_e4m3")
-        .given("--quantization", quantised(setup))
-        // Both are divided over the ranks of attention DP.
-        .flag("--chunked-prefill-size", setup.token_budget.saturating_mul(setup.parallel.dp))
-        .flag("--max-running-requests", setup.max_seqs.saturating_mul(setup.parallel.dp))
-        .flag("--mem-fraction-static", decimal(setup.memory_share))
-        .graphs(setup, "--cuda-graph-max-bs", "--disable-cuda-graph")
-        .only_if(!setup.keeps_prefixes(), "--disable-radix-cache", "")
-        .only_if(host > 0.0, "--enable-hierarchical-cache", "")
+        Setting::Longest => Some("auto".to_owned()),
+        Setting::Pp => several(parallel.pp),
+        Setting::Dp => several(parallel.dp),
+        Setting::DpAttention => switch(parallel.dp > 1),
+        Setting::Ep => several(parallel.ep),
+        Setting::EpOverAll => switch(parallel.ep > 1),
+        Setting::KvFormat => {
+            let name = if is_vllm { "fp8" } else { "fp8_e4m3" };
+            (setup.kv == Dtype::Fp8).then(|| name.to_owned())
+        }
+        Setting::Quantization => quantised(setup).map(str::to_owned),
+        Setting::TokenBudget => Some(setup.token_budget.to_string()),
+        Setting::PrefillChunk => Some(of_all_ranks(setup.token_budget)),
+        Setting::MaxSeqs if is_sglang => Some(of_all_ranks(setup.max_seqs)),
+        Setting::MaxSeqs => Some(setup.max_seqs.to_string()),
+        Setting::MemoryShare => Some(decimal(setup.memory_share)),
+        Setting::LargestGraph => {
+            setup.graph_not_by_default().filter(|most| *most > 0).map(|most| most.to_string())
+        }
+        Setting::Eager => switch(setup.graph_not_by_default() == Some(0)),
+        Setting::PrefixCache => switch(setup.keeps_prefixes()),
+        Setting::NoPrefixCache => switch(!setup.keeps_prefixes()),
+        Setting::HostCacheOn => switch(host > 0.0),
+        Setting::HostCache if host <= 0.0 => None,
         // Of each GPU, in GB.
-        .only_if(host > 0.0, "--hicache-size", (host * GIB / 1e9).ceil())
-        .only_if(drafted > 0, "--speculative-algorithm", if own { "EAGLE" } else { "EAGLE3" })
-        .only_if(drafted > 0 && !own, "--speculative-draft-model-path", DRAFT_MODEL)
-        .only_if(drafted > 0, "--speculative-num-steps", drafted)
-        .only_if(drafted > 0, "--speculative-eagle-topk", 1)
-        .only_if(drafted > 0, "--speculative-num-draft-tokens", setup.tokens_verified())
+        Setting::HostCache if is_sglang => Some((host * GIB / 1e9).ceil().to_string()),
+        // Of all GPUs of an engine: those of TP and PP.
+        Setting::HostCache => Some(decimal(host * f64::from(parallel.tp * parallel.pp))),
+        Setting::DraftedHow => if_drafted(if drafts_itself(setup) { "EAGLE" } else { "EAGLE3" }),
+        Setting::DraftModel => if_drafted(DRAFT_MODEL).filter(|_| !drafts_itself(setup)),
+        Setting::Drafted => if_drafted(&drafted.to_string()),
+        Setting::DraftTree => if_drafted("1"),
+        Setting::Verified => if_drafted(&setup.tokens_verified().to_string()),
+        Setting::Drafting => {
+            let by = if drafts_itself(setup) { ("method", "mtp") } else { ("model", DRAFT_MODEL) };
+            let config = format!("'{{\"{}\": \"{}\", \"num_speculative_tokens\": {drafted}}}'", by.0, by.1);
+            if_drafted(&config)
+        }
+        Setting::OptionsFile => Some(OPTIONS_FILE.to_owned()),
+        _ => None,
+    }
 }
 
-/// A program of TensorRT-LLM: the words before and after the model, and its options for TP, PP, EP and the memory share.
-struct Program {
-    before: &'static str,
-    after: &'static str,
-    options: [&'static str; 4],
-}
+const OPTIONS_FILE: &str = "options.yaml";
 
-const SERVE: Program = Program {
-    before: "trtllm-serve",
-    after: "",
-    options: ["--tp_size", "--pp_size", "--ep_size", "--kv_cache_free_gpu_memory_fraction"],
-};
-const BENCH: Program = Program {
-    before: "trtllm-bench --model",
-    after: " throughput --backend pytorch --dataset prompts.json",
-    options: ["--tp", "--pp", "--ep", "--kv_cache_free_gpu_mem_fraction"],
-};
-
-fn trtllm(&Program { before, after, options: [tp, pp, ep, share] }: &Program, setup: &Setup) -> Shell {
+/// The command that writes what TensorRT-LLM reads from a file.
+fn options_file(setup: &Setup) -> String {
     let mut options = format!("kv_cache_config:\\n  enable_block_reuse: {}\\n", setup.keeps_prefixes());
     if setup.kv == Dtype::Fp8 {
         options += "  dtype: fp8\\n";
@@ -260,13 +254,5 @@ fn trtllm(&Program { before, after, options: [tp, pp, ep, share] }: &Program, se
             "speculative_config:\\n  decoding_type: Eagle3\\n  max_draft_len: {drafted}\\n  speculative_model: {DRAFT_MODEL}\\n"
         );
     }
-    let command = format!("printf '{options}' > options.yaml\n{before} {}{after}", model(setup));
-    Shell::new(&command)
-        .flag(tp, setup.parallel.gpus_per_stage())
-        .only_if(setup.parallel.pp > 1, pp, setup.parallel.pp)
-        .only_if(setup.parallel.ep > 1, ep, setup.parallel.ep)
-        .flag("--max_num_tokens", setup.token_budget)
-        .flag("--max_batch_size", setup.max_seqs)
-        .flag(share, decimal(setup.memory_share))
-        .flag("--extra_llm_api_options", "options.yaml")
+    format!("printf '{options}' > {OPTIONS_FILE}\n")
 }

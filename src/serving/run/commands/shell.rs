@@ -15,19 +15,11 @@ impl Shell {
         self
     }
 
+    /// The flag, unless it has no value.
     pub fn given(self, flag: &str, value: Option<impl ToString>) -> Self {
         match value {
             Some(value) => self.flag(flag, value),
             None => self,
-        }
-    }
-
-    /// The largest CUDA graph, or the switch for none, if not as by default.
-    pub fn graphs(self, setup: &Setup, largest: &str, none: &str) -> Self {
-        match setup.graph_not_by_default() {
-            None => self,
-            Some(0) => self.flag(none, ""),
-            Some(most) => self.flag(largest, most),
         }
     }
 
@@ -53,9 +45,5 @@ impl Shell {
             Batching::InFlight => ("by srun or mpirun with trtllm-llmapi-launch, one process a GPU", self),
         };
         Self(format!("# Over {nodes} nodes: {how}.\n{}", shell.0))
-    }
-
-    pub fn only_if(self, wanted: bool, flag: &str, value: impl ToString) -> Self {
-        if wanted { self.flag(flag, value) } else { self }
     }
 }

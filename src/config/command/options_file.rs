@@ -1,33 +1,11 @@
-//! What a text sets outside the engine's command: environment variables, and settings in a file that it writes.
+//! The settings in a file that a text writes for the engine.
 
 use super::flags::Flag;
-use super::launches::launches;
-use super::settings::{Setting, setting};
-use super::yaml::uncommented;
-
-/// The engine's environment variables that a text sets: for a command, in a container, or in a script.
-pub fn environment(text: &str, engine: &str) -> Vec<String> {
-    let starts = launches().of(engine).map(|of| &of.variables[..]).unwrap_or_default();
-    let mut set: Vec<String> = Vec::new();
-    for word in text.lines().map(uncommented).flat_map(str::split_whitespace) {
-        let word = word.trim_start_matches("--env=").trim_matches(['"', '\'', ',', ':']);
-        let is_name = |name: &str| {
-            name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_')
-        };
-        let name = word.split('=').next().unwrap_or_default();
-        if starts.iter().any(|start| word.starts_with(start))
-            && is_name(name)
-            && !set.iter().any(|one| one == word)
-        {
-            set.push(word.to_owned());
-        }
-    }
-    set
-}
+use super::options::{Setting, setting};
 
 /// The settings in files that a text writes (`cat > options.yaml <<EOF`), if the engine is given such a file. JSON is a
 /// benchmark's.
-pub fn written(text: &str) -> Vec<String> {
+pub fn written_in(text: &str) -> Vec<String> {
     let (mut all, mut end, mut is_json) = (Vec::new(), None, false);
     let names_file = |word: &str| {
         let name = word.split('=').next().unwrap_or(word);
@@ -47,11 +25,11 @@ pub fn written(text: &str) -> Vec<String> {
             }
         }
     }
-    settings(all.into_iter())
+    settings_of(all.into_iter())
 }
 
 /// The settings of a YAML file, those within another as `outer.inner: value`.
-pub fn settings<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn settings_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let (mut first, mut outer) = (None, "");
     let setting = |line: &'a str| {
         let (indent, line) = (line.len() - line.trim_start().len(), line.trim());
