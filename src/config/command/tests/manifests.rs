@@ -94,3 +94,45 @@ fn the_gpu_of_the_nodes_is_taken_or_asked_for() {
     let (none, issues) = read(&server(both), &Scenario::default()).expect("a command");
     assert!(none.is_none() && issues.iter().any(|issue| issue.field == Field::Gpu && issue.is_error()));
 }
+
+#[test]
+fn gpus_that_a_container_is_given_are_compared() {
+    let pod = |limit: &str| {
+        format!(
+            "kind: Deployment\nspec:\n  replicas: 2\n  template:\n    spec:\n      containers:\n      - image: vllm/vllm-openai\n        args: [--model, Qwen/Qwen3-8B, -tp, \"4\"]\n        resources:\n          {limit}\n"
+        )
+    };
+    let said = |text: &str| {
+        let (link, issues) = read_link(text).expect("a command");
+        assert!(link.starts_with("v=1&m=qwen3-8b"), "{link}");
+        issues.concat()
+    };
+    for same in ["limits: {nvidia.com/gpu: 4}", "# limits: {nvidia.com/gpu: 8}"] {
+        assert_eq!(said(&pod(same)), "");
+    }
+    assert_eq!(said(&pod("limits:\n            nvidia.com/gpu: \"4\"  # one node")), "");
+    let idle =
+        "the container is given 8 GPUs, and the command uses 4: the others are idle, and not counted here";
+    assert_eq!(said(&pod("limits:\n            nvidia.com/gpu: \"8\"")), idle);
+    assert!(said(&pod("limits: {cpu: 8, amd.com/gpu: 2}")).contains("given 2 GPUs, and the command uses 4"));
+    let compose = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B\n    deploy:\n      resources:\n        reservations:\n          devices:\n            - driver: nvidia\n              count: 1\n              capabilities: [gpu]\n";
+    assert_eq!(said(compose), "");
+    assert_eq!(said(&compose.replace("count: 1", "count: all")), "");
+    assert!(said(&compose.replace("count: 1", "count: 2")).contains("given 2 GPUs"));
+}
+
+#[test]
+fn a_container_has_its_environment() {
+    let pod = |env: &str| {
+        format!(
+            "containers:\n- image: lmsysorg/sglang\n  command: [python3, -m, sglang.launch_server]\n  args: [--model-path, deepseek-ai/DeepSeek-R1, --tp, $(TP), --dp, \"8\", --enable-dp-attention]\n  env:\n  {env}\n"
+        )
+    };
+    for env in ["- {name: TP, value: \"8\"}", "- name: TP\n    value: \"8\""] {
+        assert_eq!(link_of(&pod(env)), "v=1&m=deepseek-r1&dp=8&e=sglang");
+    }
+    let (_, issues) = read_link(&pod("- name: TP")).expect("a command");
+    assert_eq!(issues, ["`--tp` is `$(TP)`: expected a whole number"]);
+    let shell = "containers:\n- env:\n  - name: TP\n    value: '2'\n  command: [sh, -c]\n  args:\n  - SEQS=64; vllm serve Qwen/Qwen3-8B -tp $TP --max-num-seqs ${SEQS:-8}\n";
+    assert_eq!(link_of(shell), "v=1&m=qwen3-8b&tp=2&ms=64");
+}
