@@ -136,3 +136,31 @@ fn a_container_has_its_environment() {
     let shell = "containers:\n- env:\n  - name: TP\n    value: '2'\n  command: [sh, -c]\n  args:\n  - SEQS=64; vllm serve Qwen/Qwen3-8B -tp $TP --max-num-seqs ${SEQS:-8}\n";
     assert_eq!(link_of(shell), "v=1&m=qwen3-8b&tp=2&ms=64");
 }
+
+/// A Dynamo deployment of services, by name, replicas, GPUs, and arguments.
+fn dynamo(services: &[(&str, u32, u32, &str)]) -> String {
+    let service = |(name, replicas, gpus, arguments): &(&str, u32, u32, &str)| {
+        format!(
+            "    {name}:\n      replicas: {replicas}\n      resources:\n        limits:\n          gpu: \"{gpus}\"\n      extraPodSpec:\n        mainContainer:\n          command: [python3, -m, dynamo.vllm]\n          args: [--model, Qwen/Qwen3-8B, {arguments}]\n"
+        )
+    };
+    let frontend = "    Frontend:\n      replicas: 1\n      extraPodSpec: {}\n";
+    let services: String = services.iter().map(service).collect();
+    format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nspec:\n  services:\n{frontend}{services}"
+    )
+}
+
+#[test]
+fn pools_of_dynamo_are_read() {
+    let decode = ("decode", 2, 2, "--tensor-parallel-size=2, --disaggregation-mode, decode");
+    let prefill = ("prefill", 3, 1, "--disaggregation-mode, prefill, --kv-transfer-config, x");
+    for services in [[decode, prefill], [prefill, decode]] {
+        assert_eq!(link_of(&dynamo(&services)), "v=1&m=qwen3-8b&n=4&tp=2&pw=3");
+    }
+    assert_eq!(link_of(&dynamo(&[("worker", 2, 1, "--max-num-seqs, 64")])), "v=1&m=qwen3-8b&n=2&ms=64");
+    let (_, issues) = read_link(&dynamo(&[decode, ("prefill", 1, 4, prefill.3)])).expect("a command");
+    assert!(issues.len() == 1 && issues[0].contains("given 4 GPUs, and the command uses 1"), "{issues:?}");
+    let (_, issues) = read_link(&dynamo(&[decode, decode])).expect("a command");
+    assert!(issues.iter().any(|issue| issue.contains("several engines")), "{issues:?}");
+}
