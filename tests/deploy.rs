@@ -167,6 +167,15 @@ fn pools_are_two_services_under_dynamo() {
         let (decode, prefill) = text.split_once("prefill:\n").expect("both");
         assert!(decode.contains("gpu: \"4\"") && decode.contains("replicas: 2"), "{text}");
         assert!(prefill.contains("gpu: \"2\"") && prefill.contains("replicas: 3"), "{text}");
+        let (read, issues) = command::read(&text, &Scenario::default()).expect("a command");
+        let read = read.unwrap_or_else(|| panic!("{issues:?}"));
+        let (decode, prefill) = (read.parallel, read.prefill);
+        assert_eq!(
+            (read.replicas, decode.tp, prefill.workers, prefill.parallel.tp),
+            (2, 4, 3, 2),
+            "{issues:?}"
+        );
+        assert!(!issues.iter().any(|issue| issue.text.contains("ignored")), "{issues:?}");
     }
     let refused = manifest(&setup(&format!("{link}&e=trtllm"))).expect_err("none is written");
     assert!(refused.contains("TensorRT-LLM"), "{refused}");

@@ -3,6 +3,7 @@
 use super::benchmark::Client;
 use super::find::LaunchCommand;
 use super::flags::{Flag, flags, of_words};
+use super::graphs::level;
 use super::options::{Program, Setting, is_heavy, setting};
 use super::{HostCacheUnit, launches};
 use crate::config::names::settle;
@@ -74,9 +75,9 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
         ..onto
     };
     let mut others = others.into_iter();
-    let of = |wanted: Setting| flags_given.iter().find(|flag| setting(&flag.name) == Some(wanted));
-    let named =
-        of(Setting::Model).and_then(|flag| flag.value.clone()).or_else(|| others.next().map(str::to_owned));
+    let options = flags(&launch.options.join("\n"));
+    let model = |of: &[Flag]| given(of, Setting::Model).and_then(|flag| flag.value.clone());
+    let named = model(&flags_given).or_else(|| others.next().map(str::to_owned)).or_else(|| model(&options));
     let published = named.as_deref().filter(|_| own.is_none()).unwrap_or_default();
     match &named {
         _ if own.is_some() => scenario.model = own.cloned().unwrap_or(scenario.model),
@@ -93,12 +94,11 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     }
     scenario.workload.turns.host_gib = 0.0;
     flags_given.iter().for_each(|flag| reader.set(&mut scenario, flag));
-    let options = flags(&launch.options.join("\n"));
     options.iter().for_each(|option| reader.option(&mut scenario, option));
     reader.unknown.extend(others.map(str::to_owned));
     reader.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
-    let file = of(Setting::OptionsFile).filter(|_| launch.options.is_empty());
+    let file = given(&flags_given, Setting::OptionsFile).filter(|_| launch.options.is_empty());
     file.into_iter().for_each(|flag| reader.unknown(flag));
     if !reader.issues.iter().any(Issue::is_error) {
         reader.issues.extend(settle(&mut scenario));
@@ -164,12 +164,12 @@ impl CommandReader {
                 Some(share) => scenario.overrides.memory_share = Some(share),
                 None => self.bad(Field::MemoryShare, flag, "a share of memory such as 0.9"),
             },
-            Setting::LargestGraph
-            | Setting::GraphSizes
-            | Setting::Eager
-            | Setting::GraphMode
-            | Setting::OptimizationLevel => self.graphs(scenario, setting, flag),
-            Setting::Compilation => {
+            Setting::LargestGraph | Setting::GraphSizes | Setting::Eager | Setting::GraphMode => {
+                self.graphs(scenario, setting, flag)
+            }
+            Setting::OptimizationLevel if level(flag).is_some() => self.graphs(scenario, setting, flag),
+            // Older versions take the JSON as `-O`.
+            Setting::OptimizationLevel | Setting::Compilation => {
                 self.compilation(flag).iter().for_each(|option| self.set(scenario, option));
             }
             Setting::Verified => self.verified = self.whole(Field::Drafted, flag),
@@ -212,8 +212,6 @@ impl CommandReader {
     fn option(&mut self, scenario: &mut Scenario, option: &Flag) {
         match (option.name.as_str(), option.value.as_deref()) {
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
-            ("decoding_type" | "speculative_model", _) => {}
-            ("max_draft_len", Some(_)) => self.drafted = self.whole(Field::Drafted, option),
             (_, None) => {}
             ("cuda_graph_config", Some("null" | "~")) => scenario.overrides.largest_graph = Some(0),
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
@@ -288,6 +286,11 @@ impl CommandReader {
         let list = if is_heavy(&flag.name) { &mut self.heavy } else { &mut self.unknown };
         list.push(format!("{}{value}", shown(&flag.name)));
     }
+}
+
+/// The first of the flags that sets `wanted`.
+fn given(flags: &[Flag], wanted: Setting) -> Option<&Flag> {
+    flags.iter().find(|flag| setting(&flag.name) == Some(wanted))
 }
 
 fn experts_over_all(scenario: &Scenario) -> bool {

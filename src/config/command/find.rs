@@ -36,7 +36,8 @@ const LONGEST: usize = 64 * 1024;
 
 /// The first command in `text` that starts an engine, if any. Fails on an unclosed quotation mark.
 pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
-    let commands = match yaml::words(text)? {
+    let manifest = yaml::manifest(text);
+    let commands = match yaml::words(text, &manifest.variables)? {
         Some(containers) => containers,
         None => commands(text)?,
     };
@@ -72,7 +73,7 @@ pub fn launch(text: &str) -> Result<Option<LaunchCommand>, String> {
     let found = found.or(bare.map(|engine| LaunchCommand { engine, ..LaunchCommand::default() }));
     Ok(found.map(|found| {
         unread.splice(0..0, environment(text, found.engine));
-        LaunchCommand { options, bench, unread, manifest: yaml::manifest(text), ..found }
+        LaunchCommand { options, bench, unread, manifest, ..found }
     }))
 }
 
@@ -128,7 +129,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         }
     }
     if pending.is_empty() {
-        return Ok(all.into_iter().flat_map(unwrapped).collect());
+        return Ok(all.into_iter().flat_map(|words| unwrapped(words, &variables)).collect());
     }
     // Report only faults in an engine's command: other texts have apostrophes.
     match all.iter().any(|words| program(words).is_some()) || names_engine(&pending) {
@@ -153,10 +154,10 @@ fn parts(words: Vec<String>) -> Vec<Vec<String>> {
     parts.filter(|part| !part.is_empty()).map(<[String]>::to_vec).collect()
 }
 
-/// Commands nested inside a word, as after `sh -c`.
-fn unwrapped(words: Vec<String>) -> Vec<Vec<String>> {
+/// Commands nested inside a word, as after `sh -c`, where `known` variables are set.
+fn unwrapped(words: Vec<String>, known: &Variables) -> Vec<Vec<String>> {
     let inner = words.iter().filter(|word| word.contains(char::is_whitespace)).find_map(|word| {
-        let mut variables = Variables::default();
+        let mut variables = known.clone();
         let all = word.lines().filter_map(split).flat_map(parts);
         let inner: Vec<Vec<String>> = all.map(|words| variables.read(words)).collect();
         inner.iter().any(|words| program(words).is_some()).then_some(inner)
@@ -199,7 +200,8 @@ pub fn version<'a>(text: &'a str, engine: &str) -> Option<&'a str> {
     })
 }
 
-/// The words of a command from a YAML file, which may itself hold shell text.
-pub fn unwrapped_all(words: Vec<String>) -> Vec<String> {
-    unwrapped(words.clone()).into_iter().find(|words| program(words).is_some()).unwrap_or(words)
+/// The words of a command from a YAML file, which may itself hold shell text, with the variables of its container.
+pub fn unwrapped_all(words: Vec<String>, known: &Variables) -> Vec<String> {
+    let inner = unwrapped(words.clone(), known).into_iter().find(|words| program(words).is_some());
+    known.clone().read(inner.unwrap_or(words))
 }

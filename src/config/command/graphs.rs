@@ -16,9 +16,7 @@ impl CommandReader {
             Setting::Eager if flag.on() => *largest = Some(0),
             Setting::GraphMode if flag.value.as_deref().is_some_and(is_none) => *largest = Some(0),
             // vLLM's level 0 neither compiles nor captures.
-            Setting::OptimizationLevel if flag.name == "o0" || flag.number() == Some(0.0) => {
-                *largest = Some(0);
-            }
+            Setting::OptimizationLevel if level(flag) == Some(0.0) => *largest = Some(0),
             Setting::GraphSizes if !is_eager => match largest_of(flag) {
                 Some(most) => *largest = Some(most),
                 None => self.unknown(flag),
@@ -42,6 +40,12 @@ impl CommandReader {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         options.iter().map(|(name, value)| Flag::new(name, Some(&text(value)))).collect()
     }
+}
+
+/// vLLM's level of optimisation, from 0 to 3, if `-O` gives one.
+pub fn level(flag: &Flag) -> Option<f64> {
+    let within = flag.name.strip_prefix('o').and_then(|level| level.parse().ok());
+    within.or_else(|| flag.number()).filter(|level| (0.0..=3.0).contains(level))
 }
 
 fn is_none(mode: &str) -> bool {

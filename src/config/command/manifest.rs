@@ -6,10 +6,12 @@ use super::options::{Setting, setting};
 use super::yaml::ManifestFacts;
 use crate::config::names::of_node;
 use crate::config::{Field, Issue, Scenario};
+use crate::units::counted;
 
 impl CommandReader {
     /// Each replica of a manifest runs the command.
     pub fn apply_manifest(&mut self, scenario: &mut Scenario, manifest: &ManifestFacts) {
+        self.limits(scenario, &manifest.limits);
         scenario.replicas = scenario.replicas.saturating_mul(manifest.replicas.unwrap_or(1).max(1));
         let Some(label) = manifest.gpus.first() else { return };
         let named: Option<Vec<_>> = manifest.gpus.iter().map(|label| of_node(label)).collect();
@@ -30,6 +32,23 @@ impl CommandReader {
             // The form shows it, and what is wrong with it.
             _ => scenario.put_on(label),
         }
+    }
+
+    /// A warning if a command uses another number of GPUs than its container is given.
+    fn limits(&mut self, scenario: &Scenario, given: &[u32]) {
+        let used = scenario.parallel.gpus().saturating_mul(scenario.replicas);
+        let Some(most) = given.iter().max().filter(|_| !given.contains(&used)) else { return };
+        // Nothing is known of the GPUs of a command that is not read.
+        if self.issues.iter().any(Issue::is_error) {
+            return;
+        }
+        let follows = match *most > used {
+            true => "the others are idle, and not counted here",
+            false => "it starts only if other containers join it",
+        };
+        let most = counted(*most, "GPU");
+        let text = format!("the container is given {most}, and the command uses {used}: {follows}");
+        self.issues.push(Issue::warning(Field::Gpus, text));
     }
 
     /// A note if the replicas and prefill workers there were before went, as a command starts one server.

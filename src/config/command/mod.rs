@@ -11,6 +11,7 @@ mod launches;
 mod manifest;
 mod options;
 mod options_file;
+mod pools;
 mod ranks;
 mod shell;
 #[cfg(test)]
@@ -43,12 +44,17 @@ pub fn read_with(
     onto: &Scenario,
     model: Option<&ModelChoice>,
 ) -> Option<(Option<Scenario>, Vec<Issue>)> {
-    let found = match find::launch(text).and_then(|found| yaml::served(text, found)) {
-        Ok(Some(found)) => found,
-        Ok(None) => return Some((None, vec![Issue::error(Field::Link, foreign(text)?)])),
-        Err(fault) => return Some((None, vec![Issue::error(Field::Link, fault)])),
+    let launches = pools::launches(text);
+    let (found, prefill) =
+        match launches.and_then(|(found, prefill)| Ok((yaml::served(text, found)?, prefill))) {
+            Ok((Some(found), prefill)) => (found, prefill),
+            Ok((None, _)) => return Some((None, vec![Issue::error(Field::Link, foreign(text)?)])),
+            Err(fault) => return Some((None, vec![Issue::error(Field::Link, fault)])),
+        };
+    let (scenario, mut issues) = match prefill {
+        Some(prefill) => pools::apply_both(&found, &prefill, onto, model),
+        None => apply::apply(&found, onto.clone(), model),
     };
-    let (scenario, mut issues) = apply::apply(&found, onto.clone(), model);
     issues.extend(other_version(text, found.engine));
     let sound = !issues.iter().any(Issue::is_error);
     Some((sound.then_some(scenario), issues))

@@ -101,7 +101,7 @@ options! {
     Eager = written(["--enforce-eager", "--disable-cuda-graph", "", ""], ""),
     /// vLLM's kind of graphs.
     GraphMode = heavy(read("cudagraph_mode")),
-    /// vLLM's level, as `-O0` or `-O3`.
+    /// vLLM's level, as `-O0` or `-O3`, or JSON of compilation.
     OptimizationLevel = read("o0 o1 o2 o3 o optimization_level"),
     /// vLLM's JSON that contains the same.
     Compilation = heavy(read("compilation_config cc")),
@@ -114,11 +114,13 @@ options! {
     HostCache = written(["--kv-offloading-size", "--hicache-size", "", ""], ""),
     /// How tokens are drafted; only their number matters.
     DraftedHow = sglang("--speculative-algorithm",
-        "speculative_algo speculative_config.method speculative_config.model"),
+        "speculative_algo speculative_config.method speculative_config.model speculative_config.decoding_type \
+         speculative_config.speculative_model"),
     DraftModel = sglang("--speculative-draft-model-path", ""),
     /// Tokens drafted per step.
     Drafted = sglang("--speculative-num-steps",
-        "num_speculative_tokens speculative_config.num_speculative_tokens num_nextn_predict_layers"),
+        "num_speculative_tokens speculative_config.num_speculative_tokens num_nextn_predict_layers \
+         speculative_config.num_nextn_predict_layers speculative_config.max_draft_len"),
     /// SGLang's number of branches of a tree of drafts.
     DraftTree = heavy(sglang("--speculative-eagle-topk", "")),
     /// Tokens verified per step and sequence: those drafted and one more.
@@ -129,7 +131,10 @@ options! {
     Dtype = heavy(read("dtype")),
     /// TensorRT-LLM's runtime.
     Backend = heavy(read("backend")),
-    OptionsFile = heavy(written(["", "", "--extra_llm_api_options", "--extra_llm_api_options"], "config")),
+    OptionsFile = heavy(written(
+        ["", "", "--extra_llm_api_options", "--extra_llm_api_options"],
+        "config extra_engine_args",
+    )),
     /// Affects neither time nor memory, or is counted as it is by default.
     Idle = read(
         "host port served_model_name trust_remote_code reasoning_parser tool_call_parser max_seq_len_to_capture log_level \
@@ -144,7 +149,7 @@ options! {
         "api_server_count attn_cp_size cpu_offload_gb dcp decode_context_parallel_size disable_piecewise_cuda_graph \
          disaggregation_mode enable_dbo enable_lora enable_mixed_chunk kv_cache_memory_bytes kv_transfer_config \
          lora_modules max_beam_width max_loras max_prefill_tokens max_total_tokens num_gpu_blocks_override \
-         prefill_context_parallel_size",
+         pcp prefill_context_parallel_size",
     )),
 }
 
@@ -166,9 +171,10 @@ pub fn setting(name: &str) -> Option<Setting> {
     option(name).map(|(setting, _)| *setting)
 }
 
-/// Whether a flag changes times or memory considerably where its value is not read.
+/// Whether a flag, or the one that it is a part of, changes times or memory considerably where its value is not read.
 pub(super) fn is_heavy(name: &str) -> bool {
-    option(name).is_some_and(|(_, option)| option.is_heavy)
+    let whole = || option(name.split_once('.')?.0);
+    option(name).or_else(whole).is_some_and(|(_, option)| option.is_heavy)
 }
 
 impl Setting {
@@ -216,6 +222,7 @@ mod tests {
     fn what_changes_results_is_said_so() {
         for (launch, flag) in [
             ("vllm serve", "--decode-context-parallel-size 2"),
+            ("vllm serve", "--pcp 2"),
             ("vllm serve", "--kv-cache-dtype nvfp4"),
             ("vllm serve", "--kv-transfer-config {}"),
             ("vllm serve", "--no-enable-chunked-prefill"),

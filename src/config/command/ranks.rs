@@ -22,6 +22,8 @@ impl CommandReader {
         };
         match ranks {
             None => {}
+            // Nothing divides a TP that could not be read.
+            Some(_) if self.issues.iter().any(|issue| issue.field == Field::Tp && issue.is_error()) => {}
             // All GPUs are given as tensor parallel; attention ranks are among them.
             Some(ranks) if ranks > 0 && scenario.parallel.tp.is_multiple_of(ranks) => {
                 (scenario.parallel.tp, scenario.parallel.dp) = (scenario.parallel.tp / ranks, ranks);

@@ -1,4 +1,5 @@
 mod benchmarks;
+mod files;
 mod manifests;
 
 use proptest::prelude::*;
@@ -323,6 +324,8 @@ fn options_of_cuda_graphs_are_read_however_they_are_written() {
         ("--compilation-config.cudagraph_mode NONE", "&cg=0"),
         ("-O.cudagraph_mode=NONE", "&cg=0"),
         ("-O0", "&cg=0"),
+        ("-O '{\"cudagraph_mode\":\"NONE\"}'", "&cg=0"),
+        ("-O '{\"cudagraph_capture_sizes\":[1,2,4,8]}'", "&cg=8"),
         ("-O3", ""),
         ("--enforce-eager --max-cudagraph-capture-size 64", "&cg=0"),
     ] {

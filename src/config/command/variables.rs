@@ -14,13 +14,17 @@ const LONGEST: usize = 4096;
 /// Words before an assignment.
 const SET: [&str; 4] = ["export", "readonly", "declare", "local"];
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variables {
     all: BTreeMap<String, String>,
     added: usize,
 }
 
 impl Variables {
+    pub fn set(&mut self, name: String, value: String) {
+        self.all.insert(name, value);
+    }
+
     /// The words of a command with the values of known variables. A command that only sets some is remembered.
     pub fn read(&mut self, words: Vec<String>) -> Vec<String> {
         let words: Vec<String> = words.into_iter().flat_map(|word| self.words(word)).collect();
@@ -44,18 +48,21 @@ impl Variables {
         words.unwrap_or_else(|| vec![text])
     }
 
-    /// `$NAME`, `${NAME}`, and `${NAME:-value}` with their values; others as they are.
+    /// `$NAME`, `${NAME}`, Kubernetes' `$(NAME)`, and `${NAME:-value}` with their values; others as they are.
     fn text(&mut self, word: &str) -> String {
         let (mut text, mut rest) = (String::new(), word);
         while let Some((before, after)) = rest.split_once('$') {
-            let inner =
-                after.strip_prefix('{').and_then(|after| after.split_once('}')).map(|(inner, _)| inner);
+            let is_braced = after.starts_with('{');
+            let inner = after.strip_prefix(['{', '(']);
+            let inner = inner.and_then(|inner| inner.split_once(if is_braced { '}' } else { ')' }));
+            let inner = inner.map(|(inner, _)| inner);
             let within = inner.unwrap_or(after);
             let (name, default) = within.split_at(name_length(within));
             let length = inner.map_or(name.len(), |inner| inner.len() + 2);
-            let known = self.all.get(name).map(String::as_str);
-            let default =
-                default.trim_start_matches(':').strip_prefix(['-', '=']).filter(|_| inner.is_some());
+            // A shell runs what is in parentheses, unless it is a name alone.
+            let is_run = after.starts_with('(') && !default.is_empty();
+            let known = self.all.get(name).map(String::as_str).filter(|_| !is_run);
+            let default = default.trim_start_matches(':').strip_prefix(['-', '=']).filter(|_| is_braced);
             let value = known.or(default).filter(|value| self.added + value.len() <= MOST);
             text += before;
             match value {
@@ -109,6 +116,7 @@ mod tests {
         read("ARGUMENTS=\"--tp $TP --pp 2\"");
         assert_eq!(read("serve $MODEL $ARGUMENTS"), "serve Qwen/Qwen3-8B --tp 4 --pp 2");
         assert_eq!(read("${TP}x ${SEQS:-256} $OTHER ${OTHER} $ 5$"), "4x 256 $OTHER ${OTHER} $ 5$");
+        assert_eq!(read("$(TP)x '$(TP -1)' $(nproc) $("), "4x $(TP -1) $(nproc) $(");
         read("TP=8");
         assert_eq!(read("TP=2 serve $TP"), "TP=2 serve 8");
     }

@@ -2,6 +2,8 @@
 //!
 //! Not a YAML parser: it looks for the keys that hold a command's words, in the few forms they come in.
 
+use super::variables::Variables;
+
 /// Keys, in the order in which their words form the command.
 const KEYS: [&str; 4] = ["image", "entrypoint", "command", "args"];
 
@@ -22,6 +24,10 @@ pub struct ManifestFacts {
     pub replicas: Option<u32>,
     /// What its nodes' labels say of their GPU.
     pub gpus: Vec<String>,
+    /// GPUs that its containers are given, all the numbers found.
+    pub limits: Vec<u32>,
+    /// Its containers' environment.
+    pub variables: Variables,
     /// Lines that set these, but cannot be read.
     pub unread: Vec<String>,
 }
@@ -38,12 +44,12 @@ const GPU_LABELS: [&str; 5] = [
 /// Reads the lines around a container's command.
 pub fn manifest(text: &str) -> ManifestFacts {
     let mut manifest = ManifestFacts::default();
-    let (mut copies, mut on_gpus) = (Vec::new(), false);
+    let (mut copies, mut on_gpus, mut name) = (Vec::new(), false, String::new());
     // A mapping in braces has several on one line.
-    let within =
-        |line| str::split_once(line, ": {").map_or(line, |(_, inner)| inner.trim_end().trim_end_matches('}'));
-    for entry in text.lines().flat_map(|line| within(line).split(", ")) {
-        let entry = uncommented(entry).trim().trim_start_matches("- ");
+    let entries = |line| str::split(uncommented(line), ", ").flat_map(|part| part.split(" {"));
+    for entry in text.lines().flat_map(entries) {
+        let entry = entry.trim().trim_start_matches("- ");
+        let entry = if entry.contains("${") { entry } else { entry.trim_end_matches(['}', ' ']) };
         let (key, value) = entry.split_once(": ").unwrap_or(("", entry));
         let value = unquoted(value.trim_matches(['[', ']', ' '])).to_owned();
         match unquoted(key) {
@@ -53,6 +59,14 @@ pub fn manifest(text: &str) -> ManifestFacts {
             "" if value.ends_with(':') => on_gpus &= value == "values:",
             "" | "values" if on_gpus && !manifest.gpus.contains(&value) => manifest.gpus.push(value),
             "" | "values" => {}
+            "name" => (name, on_gpus) = (value, false),
+            "value" if !name.is_empty() => manifest.variables.set(std::mem::take(&mut name), value),
+            // Of a pod, and of Dynamo's workers.
+            "nvidia.com/gpu" | "amd.com/gpu" | "gpu.intel.com/xe" | "gpu" => {
+                manifest.limits.extend(value.parse::<u32>());
+            }
+            // Of a compose file's service.
+            "count" if text.contains("devices:") => manifest.limits.extend(value.parse::<u32>()),
             "replicas" if !copies.contains(&value) => copies.push(value),
             key if GPU_LABELS.contains(&key) && !manifest.gpus.contains(&value) => {
                 manifest.gpus.push(value);
@@ -83,7 +97,7 @@ pub fn served<T>(text: &str, found: Option<T>) -> Result<Option<T>, String> {
 }
 
 /// The words of each container's command, or `None` if the text has no such key. Fails on an unclosed quotation mark.
-pub fn words(text: &str) -> Result<Option<Vec<Vec<String>>>, String> {
+pub fn words(text: &str, known: &Variables) -> Result<Option<Vec<Vec<String>>>, String> {
     let lines = text.lines().map(uncommented);
     let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
     let mut containers: Vec<(usize, [Option<Vec<String>>; KEYS.len()])> = Vec::new();
@@ -115,7 +129,7 @@ pub fn words(text: &str) -> Result<Option<Vec<Vec<String>>>, String> {
         .map(|(_, keys)| keys)
         .filter(|[_, rest @ ..]| rest.iter().any(Option::is_some));
     let all: Vec<Vec<String>> = commands
-        .map(|keys| super::find::unwrapped_all(keys.into_iter().flatten().flatten().collect()))
+        .map(|keys| super::find::unwrapped_all(keys.into_iter().flatten().flatten().collect(), known))
         .collect();
     Ok(Some(all).filter(|all| !all.is_empty()))
 }
@@ -204,7 +218,7 @@ fn shell(text: &str) -> Result<Vec<String>, String> {
     shlex::split(text).ok_or_else(|| "a quotation mark is not closed: add it".to_owned())
 }
 
-fn unquoted(text: &str) -> &str {
+pub fn unquoted(text: &str) -> &str {
     let inner =
         |quote: char| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.contains(quote));
     inner('"').or_else(|| inner('\'')).unwrap_or(text)

@@ -94,3 +94,73 @@ fn the_gpu_of_the_nodes_is_taken_or_asked_for() {
     let (none, issues) = read(&server(both), &Scenario::default()).expect("a command");
     assert!(none.is_none() && issues.iter().any(|issue| issue.field == Field::Gpu && issue.is_error()));
 }
+
+#[test]
+fn gpus_that_a_container_is_given_are_compared() {
+    let pod = |limit: &str| {
+        format!(
+            "kind: Deployment\nspec:\n  replicas: 2\n  template:\n    spec:\n      containers:\n      - image: vllm/vllm-openai\n        args: [--model, Qwen/Qwen3-8B, -tp, \"4\"]\n        resources:\n          {limit}\n"
+        )
+    };
+    let said = |text: &str| {
+        let (link, issues) = read_link(text).expect("a command");
+        assert!(link.starts_with("v=1&m=qwen3-8b"), "{link}");
+        issues.concat()
+    };
+    for same in ["limits: {nvidia.com/gpu: 4}", "# limits: {nvidia.com/gpu: 8}"] {
+        assert_eq!(said(&pod(same)), "");
+    }
+    assert_eq!(said(&pod("limits:\n            nvidia.com/gpu: \"4\"  # one node")), "");
+    let idle =
+        "the container is given 8 GPUs, and the command uses 4: the others are idle, and not counted here";
+    assert_eq!(said(&pod("limits:\n            nvidia.com/gpu: \"8\"")), idle);
+    assert!(said(&pod("limits: {cpu: 8, amd.com/gpu: 2}")).contains("given 2 GPUs, and the command uses 4"));
+    let compose = "services:\n  llm:\n    image: vllm/vllm-openai\n    command: --model Qwen/Qwen3-8B\n    deploy:\n      resources:\n        reservations:\n          devices:\n            - driver: nvidia\n              count: 1\n              capabilities: [gpu]\n";
+    assert_eq!(said(compose), "");
+    assert_eq!(said(&compose.replace("count: 1", "count: all")), "");
+    assert!(said(&compose.replace("count: 1", "count: 2")).contains("given 2 GPUs"));
+}
+
+#[test]
+fn a_container_has_its_environment() {
+    let pod = |env: &str| {
+        format!(
+            "containers:\n- image: lmsysorg/sglang\n  command: [python3, -m, sglang.launch_server]\n  args: [--model-path, deepseek-ai/DeepSeek-R1, --tp, $(TP), --dp, \"8\", --enable-dp-attention]\n  env:\n  {env}\n"
+        )
+    };
+    for env in ["- {name: TP, value: \"8\"}", "- name: TP\n    value: \"8\""] {
+        assert_eq!(link_of(&pod(env)), "v=1&m=deepseek-r1&dp=8&e=sglang");
+    }
+    let (_, issues) = read_link(&pod("- name: TP")).expect("a command");
+    assert_eq!(issues, ["`--tp` is `$(TP)`: expected a whole number"]);
+    let shell = "containers:\n- env:\n  - name: TP\n    value: '2'\n  command: [sh, -c]\n  args:\n  - SEQS=64; vllm serve Qwen/Qwen3-8B -tp $TP --max-num-seqs ${SEQS:-8}\n";
+    assert_eq!(link_of(shell), "v=1&m=qwen3-8b&tp=2&ms=64");
+}
+
+/// A Dynamo deployment of services, by name, replicas, GPUs, and arguments.
+fn dynamo(services: &[(&str, u32, u32, &str)]) -> String {
+    let service = |(name, replicas, gpus, arguments): &(&str, u32, u32, &str)| {
+        format!(
+            "    {name}:\n      replicas: {replicas}\n      resources:\n        limits:\n          gpu: \"{gpus}\"\n      extraPodSpec:\n        mainContainer:\n          command: [python3, -m, dynamo.vllm]\n          args: [--model, Qwen/Qwen3-8B, {arguments}]\n"
+        )
+    };
+    let frontend = "    Frontend:\n      replicas: 1\n      extraPodSpec: {}\n";
+    let services: String = services.iter().map(service).collect();
+    format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nspec:\n  services:\n{frontend}{services}"
+    )
+}
+
+#[test]
+fn pools_of_dynamo_are_read() {
+    let decode = ("decode", 2, 2, "--tensor-parallel-size=2, --disaggregation-mode, decode");
+    let prefill = ("prefill", 3, 1, "--disaggregation-mode, prefill, --kv-transfer-config, x");
+    for services in [[decode, prefill], [prefill, decode]] {
+        assert_eq!(link_of(&dynamo(&services)), "v=1&m=qwen3-8b&n=4&tp=2&pw=3");
+    }
+    assert_eq!(link_of(&dynamo(&[("worker", 2, 1, "--max-num-seqs, 64")])), "v=1&m=qwen3-8b&n=2&ms=64");
+    let (_, issues) = read_link(&dynamo(&[decode, ("prefill", 1, 4, prefill.3)])).expect("a command");
+    assert!(issues.len() == 1 && issues[0].contains("given 4 GPUs, and the command uses 1"), "{issues:?}");
+    let (_, issues) = read_link(&dynamo(&[decode, decode])).expect("a command");
+    assert!(issues.iter().any(|issue| issue.contains("several engines")), "{issues:?}");
+}
