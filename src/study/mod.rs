@@ -223,8 +223,11 @@ impl Study {
         document
     }
 
-    /// Whether it is of a configuration that has no answer.
+    /// Whether it is of a configuration that has no answer, or a search that found no plan.
     pub fn is_unanswered(&self) -> bool {
+        if let Some(plans) = &self.plans {
+            return plans.is_empty();
+        }
         self.cases.first().is_some_and(|own| own.outcome.is_some() && own.headline().is_none())
     }
 

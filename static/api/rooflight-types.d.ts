@@ -686,6 +686,8 @@ export type Model = {
   notes?: Array<string>;
   /** Approximations in the formats of the published checkpoint, one sentence each. */
   format_notes?: Array<string>;
+  /** The published checkpoint has scales for an FP8 KV cache. */
+  scaled_cache?: boolean;
   /** Multi-token prediction (MTP) layers, which can draft; `None` if there are none. */
   mtp?: number;
   /** Parameters of the vision encoder and its projector, which engines load beside the language model. */

@@ -1,6 +1,7 @@
 //! Formats of weights.
 
 use rooflight::config::catalog::catalog;
+use rooflight::config::link::Link;
 use rooflight::config::model::Formats;
 use rooflight::config::model::import::import;
 use rooflight::config::{Dtype, ModelChoice, Scenario, check};
@@ -43,13 +44,59 @@ fn four_bit_formats_are_read() {
 }
 
 #[test]
+fn formats_that_names_give_are_read_from_the_file_too() {
+    let read = |config: Value| {
+        let (model, issues) = import(&changed(json!({"quantization_config": config})), None);
+        (model.unwrap_or_else(|| panic!("{issues:?}")), issues)
+    };
+    let bnb =
+        json!({"quant_method": "bitsandbytes", "load_in_4bit": true, "llm_int8_skip_modules": ["lm_head"]});
+    let (model, issues) = read(bnb);
+    let by_name = Link::read("m=unsloth/Qwen3-8B-bnb-4bit").1;
+    assert_eq!(model.weights, Dtype::Int4);
+    assert!(by_name.iter().any(|issue| issue.text == issues[0].text), "{issues:?} {by_name:?}");
+    let rounded = json!({"quant_method": "auto-round", "bits": 4, "group_size": 128, "data_type": "int",
+        "extra_config": {"lm_head": {"bits": 16}, "model.layers.0.mlp.down_proj": {"bits": 8}}});
+    let (model, _) = read(rounded);
+    let notes = ["1 of 108 linear layers of MLPs use other formats and are counted as int4."];
+    assert_eq!((model.weights, &*model.format_notes), (Dtype::Int4, &notes.map(str::to_owned)[..]));
+    let fp8 = json!({"weight": {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}, "input_tensors": {"dtype": "fp8_e4m3"}});
+    let quark = |all: &Value, export: Value| {
+        json!({"quant_method": "quark", "global_quant_config": all, "layer_quant_config": {"*k_proj": fp8},
+            "exclude": ["lm_head"], "export": export})
+    };
+    let (model, _) = read(quark(&fp8, json!({"kv_cache_group": ["*k_proj"]})));
+    assert_eq!((model.weights, model.scaled_cache), (Dtype::Fp8, true));
+    let fp4 = json!({"weight": {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}});
+    let (model, _) = read(quark(&fp4, json!({"kv_cache_group": []})));
+    assert_eq!((model.weights, model.scaled_cache), (Dtype::Mxfp4, false));
+}
+
+#[test]
+fn a_quantised_output_head_has_a_note() {
+    let notes = |head: bool| {
+        let config = json!({"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": head});
+        accepted(json!({"quantization_config": config})).format_notes
+    };
+    assert_eq!(notes(true), ["The checkpoint quantises the output head, which is counted in 16 bits."]);
+    assert!(notes(false).is_empty());
+}
+
+#[test]
 fn weight_formats_without_kernels_are_refused_by_name() {
     let one = |config: Value| refused(&changed(json!({"quantization_config": config}))).join("\n");
     let (start, end) = ("`model_type` qwen3 with ", ": not covered by this release");
     let awq = json!({"quant_method": "awq", "bits": 3});
     assert_eq!(one(awq), format!("{start}3-bit weights (`quant_method` awq){end}"));
-    let other = json!({"quant_method": "bitsandbytes"});
-    assert_eq!(one(other), format!("{start}bitsandbytes weights (`quant_method`){end}"));
+    let instead = "; remove `quantization_config` to choose another format";
+    let other = json!({"quant_method": "bitsandbytes", "load_in_8bit": true});
+    assert_eq!(one(other), format!("{start}bitsandbytes weights (`quant_method`{instead}){end}"));
+    let other = json!({"quant_method": "hqq", "bits": 2});
+    assert_eq!(one(other), format!("{start}2-bit hqq weights (`quant_method`{instead}){end}"));
+    let quark = json!({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "int4"}}});
+    let text = format!("Quark weights in other formats than FP8 and MXFP4 (`quant_method`{instead})");
+    assert_eq!(one(quark), format!("{start}{text}{end}"));
+    assert_eq!(one(json!("fp8")), format!("{start}a `quantization_config` that is not an object{end}"));
     let blocks = json!({"quant_method": "fp8", "weight_block_size": [64, 64]});
     assert_eq!(one(blocks), format!("{start}FP8 weights scaled in blocks other than 128x128{end}"));
     let group = json!({"weights": {"num_bits": 2, "type": "int", "group_size": 128}});

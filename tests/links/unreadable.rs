@@ -41,6 +41,29 @@ fn a_name_of_the_json_form_in_a_link_is_an_error() {
 }
 
 #[test]
+fn pairs_joined_by_something_else_are_an_error() {
+    for text in ["v=1;m=qwen3-32b", "#v=1,m=qwen3-32b&tp=2", "v=1 m=qwen3-32b", "d=2026-01-01;m=qwen3-32b"] {
+        let said = refusal(text);
+        assert!(said.contains("m=qwen3-32b") && said.ends_with("separate them with `&`"), "{text}: {said}");
+    }
+    // Where nothing that follows is lost, a warning is enough.
+    for text in [
+        "v=1;&m=qwen3-32b",
+        "v=1==&m=qwen3-32b",
+        "v=x&m=qwen3-32b",
+        "https://example.org/?v=b64=#m=qwen3-32b",
+    ] {
+        let (link, issues) = Link::read(text);
+        assert_eq!(
+            link.map(|link| link.scenario.model.id().to_owned()).as_deref(),
+            Some("qwen3-32b"),
+            "{text}"
+        );
+        assert!(issues.iter().all(|issue| !issue.is_error()), "{text}: {issues:?}");
+    }
+}
+
+#[test]
 fn json_has_to_be_an_object() {
     for text in ["[1, 2]", "[]", "\"qwen3-32b\"", "\u{feff}[]"] {
         let said = refusal(text);

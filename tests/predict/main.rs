@@ -136,6 +136,28 @@ fn a_wrong_scenario_exits_with_2_and_names_the_field() {
 }
 
 #[test]
+fn a_search_that_is_invalid_or_finds_nothing_exits_with_2_and_says_why() {
+    for (find, field) in [
+        // A search without the limit that was meant would find other plans.
+        ("foo~1~gpu~h100-sxm~budget_dollars~3", "vary"),
+        ("gpu~h100-sxm~budget_dolars~3", "vary"),
+        ("gpu~h100-sxm~tp~3", "tp"),
+        ("weights~awq", "weights"),
+        ("budget_dollars~0", "budget_dollars"),
+        ("gpu~t4~engine~vllm~tp~1", "vary"),
+    ] {
+        let link = format!("v=1&m=qwen3-32b&r=1&f={find}");
+        let (code, output) = run(&[&link, "--study", "plans", "--roofline"]);
+        assert_eq!(code, 2, "{find}: {}", said(&output));
+        assert!(error_fields(&output).contains(&field.to_owned()), "{find}: {}", said(&output));
+    }
+    let sound = "v=1&m=qwen3-8b&r=1&f=gpu~h100-sxm~engine~vllm~tp~1";
+    assert_eq!(run(&[sound, "--study", "plans", "--roofline"]).0, 0);
+    // A prediction needs no search.
+    assert_eq!(run(&["v=1&isl=300&osl=64&c=4&f=foo~1"]).0, 0);
+}
+
+#[test]
 fn what_does_not_fit_exits_with_2() {
     let (code, output) = run(&["v=1&m=llama-3.3-70b-instruct&g=rtx-a6000&n=1&tp=1"]);
     assert_eq!((code, error_fields(&output).len()), (2, 1));

@@ -18,7 +18,7 @@ use clap::error::ErrorKind;
 use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, figures};
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
 use rooflight::config::link::{Link, SearchSpace};
-use rooflight::config::{Field, Issue};
+use rooflight::config::{Field, Issue, Severity};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};
@@ -96,12 +96,20 @@ fn run(cli: &Cli) -> Result<(), Stop> {
 
 fn one(cli: &Cli, text: &str, which: &str, options: &Options, models: Option<&Models>) -> Result<(), Stop> {
     if let Some(topic) = cli.study {
-        let asked = ParsedScenario::with(text, options);
-        // A search says itself what it refuses, and chooses what the configuration may have wrong.
         let searches = topic == Topic::Plans;
+        let mut asked = ParsedScenario::with(text, options);
+        // A prediction does without the link's search, but plans without its limits would answer another question.
+        let is_lost = |issue: &Issue| searches && issue.field == Field::Vary && issue.given.is_some();
+        for issue in asked.issues.iter_mut().filter(|issue| is_lost(issue)) {
+            issue.severity = Severity::Error;
+        }
+        // A search says itself what it refuses, and chooses what the configuration may have wrong.
         let is_chosen = |issue: &&Issue| searches && SearchSpace::chooses(issue.field);
         print_issues("", asked.issues.iter().filter(|issue| !is_chosen(issue)));
         let link = asked.link.as_ref().filter(|_| searches || asked.setup.is_some()).ok_or(Stop::Input)?;
+        if asked.issues.iter().any(is_lost) {
+            return Err(Stop::Input);
+        }
         study(cli, topic, link, models)?;
         return if asked.issues.iter().any(unread) { Err(Stop::Input) } else { Ok(()) };
     }
@@ -270,7 +278,10 @@ fn study(cli: &Cli, topic: Topic, link: &Link, models: Option<&Models>) -> Resul
     print(&document.to_markdown(&cli.page))?;
     match document.blocks.is_empty() {
         true => Err("the study is empty".into()),
-        false if study.is_unanswered() => Err(Stop::Input),
+        false if study.is_unanswered() => {
+            print_issues("", study.issues().iter().filter(|issue| issue.is_error()));
+            Err(Stop::Input)
+        }
         false => Ok(()),
     }
 }

@@ -147,6 +147,10 @@ fn the_cache_follows_the_scales_of_a_checkpoint() {
         (scenario.unwrap().kv, issues.iter().filter(|issue| issue.field == Field::Kv).count())
     };
     assert_eq!(kv("vllm serve nvidia/Llama-3.1-8B-Instruct-FP8"), (Dtype::Fp8, 1));
+    // In the catalog, the checkpoint's own files decide.
+    assert_eq!(kv("vllm serve Qwen/Qwen3-32B-FP8-Static-PerTensor"), (Dtype::Fp8, 1));
+    assert_eq!(kv("vllm serve /models/Qwen3-32B-FP8-Static-PerTensor"), (Dtype::Fp8, 1));
+    assert_eq!(kv("vllm serve nvidia/DeepSeek-V4-Flash-NVFP4"), (Dtype::Bf16, 0));
     assert_eq!(kv("trtllm-serve nvidia/Qwen3-235B-A22B-NVFP4 --kv_cache_dtype auto"), (Dtype::Fp8, 1));
     assert_eq!(kv("vllm serve nvidia/Llama-3.1-8B-Instruct-FP8 --kv-cache-dtype bfloat16"), (Dtype::Bf16, 0));
     assert_eq!(kv("vllm serve amd/Llama-3.1-70B-Instruct-FP8-KV"), (Dtype::Fp8, 1));

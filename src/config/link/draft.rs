@@ -1,8 +1,8 @@
 //! A link during parsing.
 
 use super::{Link, VERSION, values};
-use crate::config::inputs::Input;
-use crate::config::{Field, Issue, Scenario};
+use crate::config::inputs::{self, Input};
+use crate::config::{Field, Issue, Scenario, excerpt};
 
 /// A link while its pairs are parsed.
 #[derive(Debug)]
@@ -21,6 +21,14 @@ impl Default for Draft {
 impl Draft {
     /// Reads one value; an issue on its field keeps the text as given.
     pub fn read(&mut self, input: &Input, value: &str, issues: &mut Vec<Issue>) {
+        // A warning about the version would hide that nothing after it was read: `v=1;m=qwen3-32b`.
+        let joined =
+            value.split_once('=').and_then(|(start, _)| start.rsplit(|c: char| !c.is_alphanumeric()).next());
+        if input.aside && joined.and_then(inputs::by_key).is_some() {
+            let text =
+                format!("`{}={}` holds several inputs: separate them with `&`", input.key, excerpt(value));
+            return issues.push(Issue::error(Field::Link, text));
+        }
         issues.extend(input.set(self, value).err());
     }
 

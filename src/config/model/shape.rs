@@ -39,6 +39,10 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<_>", optional))]
     pub format_notes: Vec<String>,
+    /// The published checkpoint has scales for an FP8 KV cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
+    pub scaled_cache: bool,
     /// Multi-token prediction (MTP) layers, which can draft; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtp: Option<u32>,

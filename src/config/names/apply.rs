@@ -12,22 +12,25 @@ pub fn settle(scenario: &mut Scenario) -> Vec<Issue> {
     if let Some(engine) = catalog().engine_named(&scenario.engine) {
         scenario.engine.clone_from(&engine.id);
     }
-    let ModelChoice::Catalog(name) = &scenario.model else { return Vec::new() };
-    if catalog().model(name).is_some() || catalog().refused_model(name).is_some() {
+    let ModelChoice::Catalog(name) = scenario.model.clone() else { return Vec::new() };
+    if catalog().refused_model(&name).is_some() {
         return Vec::new();
     }
-    let resolved = match resolve(name) {
-        Ok(resolved) => resolved,
-        Err(reason) => return vec![Issue::error(Field::Model, reason).with_given(name)],
-    };
-    let mut issues = resolved.issues;
-    // An explicit format takes precedence over the name's.
-    match scenario.weights {
-        Some(_) => issues.retain(|issue| issue.field != Field::Weights),
-        None => scenario.weights = resolved.weights,
+    let mut issues = Vec::new();
+    if catalog().model(&name).is_none() {
+        let resolved = match resolve(&name) {
+            Ok(resolved) => resolved,
+            Err(reason) => return vec![Issue::error(Field::Model, reason).with_given(name)],
+        };
+        issues = resolved.issues;
+        // An explicit format takes precedence over the name's.
+        match scenario.weights {
+            Some(_) => issues.retain(|issue| issue.field != Field::Weights),
+            None => scenario.weights = resolved.weights,
+        }
+        scenario.model = ModelChoice::Catalog(resolved.model.id.clone());
     }
-    let name = std::mem::replace(&mut scenario.model, ModelChoice::Catalog(resolved.model.id.clone()));
-    if scenario.kv != Dtype::Fp8 && has_scaled_cache(name.id(), scenario.weights_format()) {
+    if scenario.kv != Dtype::Fp8 && has_scaled_cache(&name, scenario.weights_format()) {
         issues.push(Issue::note(Field::Kv, SCALED_CACHE));
     }
     issues
@@ -52,6 +55,12 @@ mod tests {
         assert_eq!(issues[1..], [SCALED_CACHE]);
         assert_eq!(link_of("m=amd/Llama-3.1-405B-Instruct-FP8-KV").1[1..], [SCALED_CACHE]);
         assert_eq!(link_of("m=amd/Llama-3.1-405B-Instruct-FP8-KV&kv=fp8").1.len(), 1);
+        let own = "m=qwen3-32b-fp8-static-pertensor";
+        assert_eq!(link_of(own).1, [SCALED_CACHE]);
+        assert_eq!(link_of("m=Qwen/Qwen3-32B-FP8-Static-PerTensor").1, [SCALED_CACHE]);
+        for without in [&format!("{own}&kv=fp8"), &format!("{own}&w=bf16"), "m=deepseek-v4-flash-nvfp4"] {
+            assert!(link_of(without).1.is_empty(), "{without}");
+        }
         let (json, _) =
             link_of(r#"{"model": "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "weights": "bf16"}"#);
         assert_eq!(json, "v=1&w=bf16");

@@ -21,7 +21,7 @@ use super::catalog::catalog;
 use super::issue::excerpt;
 use super::{Dtype, Field, Issue, Model};
 use crate::units::Order;
-use name::Name;
+use name::{Name, is_local};
 use rules::{Alias, rules};
 
 pub use apply::{SCALED_CACHE, settle};
@@ -109,19 +109,32 @@ pub fn resolve(text: &str) -> Result<Resolved, String> {
     Ok(known.taken(text, &wanted, same))
 }
 
-/// Whether the checkpoint of this name, whose weights are in this format, has scales for an FP8 KV cache: if its name
-/// says so, or it is NVIDIA's.
+/// Whether the checkpoint of this name, whose weights are in this format, has scales for an FP8 KV cache: as its
+/// files in the catalog say or, if it has none there, if its name says so or it is NVIDIA's.
 pub fn has_scaled_cache(text: &str, weights: Option<Dtype>) -> bool {
-    let name = Name::read(text.trim());
+    let text = text.trim();
+    if let Some(model) = listed(text) {
+        return model.scaled_cache && weights == Some(model.weights);
+    }
+    let name = Name::read(text);
     let of_nvidia = name.publisher.as_deref() == Some("nvidia");
     name.stated().any(|format| format.kv) || of_nvidia && weights.is_some_and(Dtype::has_cache_scales)
 }
 
-/// The model of an exact name or id, or of the form in lists: `Qwen3-32B (Qwen)`.
+/// What is counted differently from a checkpoint whose name has these words for its format.
+pub fn format_note(words: &str) -> Option<&'static str> {
+    rules().formats.iter().find(|format| format.words == words)?.note.as_deref()
+}
+
+/// The model of an exact name or id, of a folder with that name, or of the form in lists: `Qwen3-32B (Qwen)`.
 fn listed(text: &str) -> Option<&'static Model> {
+    let text = if is_local(text) { last_part(text.trim_end_matches('/')) } else { text };
     let shown = text.strip_suffix(')').and_then(|text| text.split_once(" ("));
     let name = shown.map_or_else(|| text.to_owned(), |(name, publisher)| format!("{publisher}/{name}"));
-    let is = |model: &&Model| model.name.eq_ignore_ascii_case(&name) || model.id.eq_ignore_ascii_case(text);
+    let is = |model: &&Model| {
+        [&*model.name, last_part(&model.name)].iter().any(|own| own.eq_ignore_ascii_case(&name))
+            || model.id.eq_ignore_ascii_case(text)
+    };
     catalog().models.models.iter().find(is)
 }
 

@@ -1,7 +1,7 @@
 //! Parses a published name into publisher, base words, tuning and format.
 
 use super::rules::{Format, rules};
-use crate::config::Dtype;
+use crate::config::{Dtype, Model, catalog};
 
 /// Longest name read, in bytes; Hugging Face allows 96 per part.
 const LONGEST: usize = 200;
@@ -25,7 +25,9 @@ impl Name {
         let text = text.split_once("://").map_or(&*text, |(_, rest)| rest);
         let mut parts = text.rsplit('/');
         let name = parts.next().unwrap_or_default();
-        let publisher = parts.next().filter(|part| !part.is_empty()).map(str::to_owned);
+        // A folder says who published what lies in it only where it is named like a publisher.
+        let is_publisher = |part: &&str| !is_local(text) || has_published(part);
+        let publisher = parts.next().filter(|part| !part.is_empty()).filter(is_publisher).map(str::to_owned);
         let name = name.split('@').next().unwrap_or_default();
         let (words, formats) = without_formats(words(name));
         Self { publisher, words, formats }
@@ -77,6 +79,18 @@ impl Name {
         let strong = self.formats.iter().any(|format| !format.weak);
         self.formats.iter().copied().filter(move |format| !(strong && format.weak))
     }
+}
+
+/// Whether it is a path on some machine, which no published name looks like.
+pub fn is_local(text: &str) -> bool {
+    text.starts_with(['/', '.', '~'])
+}
+
+fn has_published(publisher: &str) -> bool {
+    let own = |model: &Model| {
+        model.name.split_once('/').is_some_and(|(own, _)| own.eq_ignore_ascii_case(publisher))
+    };
+    catalog().models.models.iter().any(own)
 }
 
 /// `Llama-3_3-70B` becomes `llama`, `3.3`, `70b`, as does `llama3.3 70b`.

@@ -66,6 +66,11 @@ impl Plans {
         (done as usize, all as usize)
     }
 
+    /// Whether it has no plan, or none yet.
+    pub fn is_empty(&self) -> bool {
+        self.search.as_ref().is_none_or(|(survey, search)| self.shown(survey, search).plans.is_empty())
+    }
+
     /// Issues with the request, and why nothing was found.
     pub fn issues(&self) -> Vec<Issue> {
         let found = self.search.as_ref().filter(|(survey, _)| self.done || survey.is_last());

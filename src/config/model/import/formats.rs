@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use super::globs::Globs;
 use super::modules::Module;
-use super::schemes::{self, Scheme};
+use super::schemes::{self, INSTEAD, Scheme};
 use crate::config::model::{Class, Formats};
+use crate::config::names::format_note;
 use crate::config::{Dtype, excerpt, json};
 use crate::units::Order;
 
@@ -31,7 +32,14 @@ pub struct Quantization {
 }
 
 const UNNAMED: &str = "weights in an unnamed format (`quantization_config`)";
-const LISTS: [&str; 4] = ["modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules"];
+const LISTS: [&str; 6] = [
+    "modules_to_not_convert",
+    "ignored_layers",
+    "ignore",
+    "exclude_modules",
+    "exclude",
+    "llm_int8_skip_modules",
+];
 
 /// Reads the record; the error is the reason for refusing the model.
 ///
@@ -40,6 +48,12 @@ pub fn read(top: &Value, text: &Value, separate: Option<&Value>) -> Result<Quant
     let inline = [top, text].into_iter().find_map(|object| {
         json::inner(object, "quantization_config").or_else(|| json::inner(object, "compression_config"))
     });
+    if [top, text]
+        .iter()
+        .any(|object| !matches!(object["quantization_config"], Value::Null | Value::Object(_)))
+    {
+        return Err("a `quantization_config` that is not an object".into());
+    }
     let separate = separate.map(|object| json::inner(object, "quantization").unwrap_or(object));
     let both: Vec<&Value> = inline.into_iter().chain(separate).collect();
     let mut read = Quantization {
@@ -100,14 +114,34 @@ impl Quantization {
                 return Ok(());
             }
             (None, Some(method @ ("awq" | "gptq"))) => schemes::integers(method, config)?,
+            (None, Some(method @ "auto-round")) if schemes::is_weight_only(config) => {
+                for (name, own) in config["extra_config"].as_object().into_iter().flatten() {
+                    match own["bits"].as_f64() {
+                        None => {}
+                        Some(16.0..) => self.kept.add(name, Dtype::Bf16)?,
+                        Some(_) => self.own.add(name, schemes::integers(method, own)?.dtype)?,
+                    }
+                }
+                schemes::integers(method, config)?
+            }
+            (None, Some("bitsandbytes")) if config["load_in_4bit"] == true => {
+                Scheme { note: format_note("bnb-4bit"), ..Dtype::Int4.into() }
+            }
+            (None, Some("quark")) => {
+                for (name, own) in config["layer_quant_config"].as_object().into_iter().flatten() {
+                    self.own.add(name, schemes::quark(own)?)?;
+                }
+                schemes::quark(&config["global_quant_config"])?.into()
+            }
             (None, Some("compressed-tensors" | "modelopt") | None) => return self.groups(config),
             (None, Some(other)) => {
-                return Err(match config["bits"].as_f64() {
-                    Some(bits) => format!("{bits:.0}-bit weights (`quant_method` {})", excerpt(other)),
-                    None => format!("{} weights (`quant_method`)", excerpt(other)),
-                });
+                let bits = config["bits"].as_f64().map_or_else(String::new, |bits| format!("{bits:.0}-bit "));
+                return Err(format!("{bits}{} weights (`quant_method`; {INSTEAD})", excerpt(other)));
             }
         };
+        if config["lm_head"] == true {
+            self.own.add("lm_head", scheme.dtype)?;
+        }
         // Only ModelOpt always excludes something: elsewhere no list means no exclusion.
         self.unlisted &= config["quant_algo"].as_str().is_some();
         self.all(scheme);
@@ -235,7 +269,10 @@ fn most(formats: impl Iterator<Item = Dtype>) -> Option<(Dtype, usize, usize)> {
 }
 
 fn fp8_kv(config: &Value) -> bool {
+    // Quark's scales belong to the projections that write the cache.
+    let group = config["export"]["kv_cache_group"].as_array();
     config["kv_cache_quant_algo"] == "FP8"
         || config["kv_cache_scheme"] == "FP8"
         || config["kv_cache_scheme"]["num_bits"] == 8
+        || group.is_some_and(|group| !group.is_empty())
 }

@@ -185,6 +185,7 @@ fn architecture(
         int4_group: quantization.int4_group,
         notes,
         format_notes: rounded,
+        scaled_cache: quantization.fp8_kv,
         mtp,
         encoder,
         vision,

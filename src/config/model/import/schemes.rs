@@ -24,6 +24,9 @@ const WEIGHT_ONLY: &str =
 const SMALL_GROUPS: &str =
     "INT4 weights with a scale for fewer than 128 values are timed as those with one for 128.";
 
+/// What to do about a format that is not covered.
+pub const INSTEAD: &str = "remove `quantization_config` to choose another format";
+
 /// ModelOpt's `quant_algo`.
 pub fn algorithm(name: &str) -> Result<Scheme, String> {
     Ok(match name {
@@ -48,6 +51,23 @@ pub fn integers(method: &str, config: &Value) -> Result<Scheme, String> {
         Some(8.0) => Ok(Dtype::Int8.into()),
         Some(bits) => Err(format!("{bits:.0}-bit weights (`quant_method` {method})")),
         None => Err(format!("weights of unknown width (`bits` is missing, `quant_method` {method})")),
+    }
+}
+
+/// Whether AutoRound stored integers and left activations in 16 bits.
+pub fn is_weight_only(config: &Value) -> bool {
+    let activations = config["act_bits"].as_f64().unwrap_or(16.0);
+    config["data_type"].as_str().unwrap_or("int") == "int" && activations >= 16.0
+}
+
+/// AMD Quark's format of some modules.
+pub fn quark(config: &Value) -> Result<Dtype, String> {
+    let (weight, input) = (&config["weight"], &config["input_tensors"]["dtype"]);
+    let is_same = input.is_null() || *input == weight["dtype"];
+    match (weight["dtype"].as_str(), weight["qscheme"].as_str()) {
+        (Some("fp8_e4m3"), Some("per_tensor" | "per_channel")) if is_same => Ok(Dtype::Fp8),
+        (Some("fp4"), Some("per_group")) if is_same && weight["group_size"] == 32 => Ok(Dtype::Mxfp4),
+        _ => Err(format!("Quark weights in other formats than FP8 and MXFP4 (`quant_method`; {INSTEAD})")),
     }
 }
 
