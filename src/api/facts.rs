@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::config::{Arch, Dtype, Engine, Gpu, LinkKind, Model, catalog};
+use crate::config::{Arch, Dtype, Engine, Gpu, LinkKind, MemoryShareOf, Model, catalog};
 use crate::units::{Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Watts};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -123,6 +123,6 @@ fn engine(engine: &Engine) -> EngineFacts {
         archs: engine.kernels.iter().map(|choice| choice.arch).collect(),
         token_budget: scheduler.token_budget.0,
         max_seqs: scheduler.max_seqs.0,
-        memory_share: scheduler.memory_share.0.filter(|_| scheduler.left_free.is_empty()),
+        memory_share: scheduler.memory_share.0.filter(|_| scheduler.memory_share_of != MemoryShareOf::Static),
     }
 }

@@ -42,6 +42,8 @@ pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};
 pub use latency::LatencyMetric;
 pub use left_free::StartUp;
+#[cfg(feature = "tools")]
+pub use left_free::to_share;
 pub use measured::{Measured, Metric, comparable};
 pub use model::Model;
 pub use parallelism::{DEGREES, Parallelism, TP_IN_NODE};

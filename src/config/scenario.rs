@@ -2,9 +2,7 @@
 
 use super::catalog::catalog;
 use super::model::Size;
-use super::{
-    Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, StartUp, Usage, Version, Workload,
-};
+use super::{Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, StartUp, Usage, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -173,12 +171,12 @@ impl Scenario {
         scheduler.decode_graph(gpu, self.parallel, seqs.saturating_mul(self.usage().verified))
     }
 
-    /// The memory share that this version of its engine, or the newest, takes on `gpu` unless told otherwise.
-    pub fn memory_share(&self, scheduler: &Scheduler, gpu: &Gpu, version: Option<&Version>) -> Option<f64> {
+    /// The memory share that its engine takes on `gpu` unless told otherwise.
+    pub fn memory_share(&self, scheduler: &Scheduler, gpu: &Gpu) -> Option<f64> {
         let (parallel, usage) = (self.parallel, self.usage());
         let tokens = self.overrides.token_budget.map(f64::from).or(scheduler.limits_on(gpu, usage).0.0)?;
         let graph = self.overrides.largest_graph.or_else(|| self.decode_graph(scheduler, gpu)).unwrap_or(0);
-        scheduler.share_on(gpu, StartUp { version, parallel, usage, tokens, graph }).0
+        scheduler.share_on(gpu, StartUp { parallel, usage, tokens, graph }).0
     }
 
     /// Another model of the catalog. One that is published in less than 16 bits comes as published; others keep the

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::left_free::LeftFree;
 use super::{Arch, Figure, Gpu, Load, Parallelism, Workload};
 use crate::units::GIB;
 
@@ -51,11 +50,8 @@ pub struct Scheduler {
     pub given_for_all_ranks: bool,
     /// GPUs with different defaults; the first match applies.
     pub smaller: Vec<SmallerDefaults>,
-    /// The share if nothing else is known.
+    /// The share, unless it is [derived](Self::share_on).
     pub memory_share: Figure,
-    /// How the share follows from the rest; the first that holds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_free: Vec<LeftFree>,
     pub memory_share_of: MemoryShareOf,
     /// Tokens per KV block.
     pub kv_block_tokens: Figure,

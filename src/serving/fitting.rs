@@ -44,7 +44,6 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         trial
     };
     let start_up = StartUp {
-        version: Some(&setup.engine.version),
         parallel: setup.parallel,
         usage: Usage::of(setup.parallel, &setup.workload),
         tokens: f64::from(setup.token_budget),

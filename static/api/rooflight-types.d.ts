@@ -355,7 +355,7 @@ export type EngineFacts = {
   version: string;
   /** Architectures with known default kernels. */
   archs: Array<Arch>;
-  /** Defaults on GPUs with much memory: tokens per step, sequences at once, memory share. */
+  /** Defaults on GPUs with much memory: tokens per step, sequences at once, and the memory share, if it does not follow from the rest. */
   token_budget: number | null;
   max_seqs: number | null;
   memory_share: number | null;

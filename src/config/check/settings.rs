@@ -52,8 +52,7 @@ pub fn settings(
             let decoding = (seqs as u32).saturating_mul(usage.verified);
             let by_default = || scheduler.decode_graph(gpu, *parallel, decoding);
             let graph = given.largest_graph.or_else(by_default).unwrap_or(0);
-            let version = Some(&engine.version);
-            scheduler.share_on(gpu, StartUp { version, parallel: *parallel, usage, tokens, graph })
+            scheduler.share_on(gpu, StartUp { parallel: *parallel, usage, tokens, graph })
         }
         _ => scheduler.memory_share.clone(),
     };

@@ -218,7 +218,7 @@ inputs! {
     MemoryShare = row("mem", "Memory share", "Fraction of GPU memory the engine may use.").at(Engine, 3)
         .number(held!(overrides.memory_share,
             real(0.1, 0.98, Even { low: 0.3, high: 0.98, step: 0.01 }).unit("of the GPU")
-                .or(|scheduler, gpu, own| own.memory_share(scheduler, gpu, None)))),
+                .or(|scheduler, gpu, own| own.memory_share(scheduler, gpu)))),
     LargestGraph = row("cg", "Largest CUDA graph", "Largest decode step that replays a CUDA graph, on each rank of attention DP, in \
         sequences (vLLM: tokens, drafted ones too). Larger ones are launched kernel by kernel; with 0, all are.").at(Engine, 4).later()
         .number(held!(overrides.largest_graph, whole(0.0, 65_536.0, SIZES).unit("at most")

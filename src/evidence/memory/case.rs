@@ -43,13 +43,7 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let parallel = Parallelism { tp: case.tp, pp: case.pp, dp: case.dp, ep: 1 };
     let graph = engine.scheduler.decode_graph(&gpu, parallel, max_seqs).unwrap_or(u32::MAX);
-    let start_up = StartUp {
-        version: Some(&engine.version),
-        parallel,
-        usage: Usage::plain(case.dp),
-        tokens: f64::from(token_budget),
-        graph,
-    };
+    let start_up = StartUp { parallel, usage: Usage::plain(case.dp), tokens: f64::from(token_budget), graph };
     let default = engine.scheduler.share_on(&gpu, start_up);
     let (memory_share, contradiction) = share(case, (&engine, &default), &gpu, &mut assumed)?;
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);

@@ -2,10 +2,17 @@
 
 use super::lengths;
 use super::sent::SentRequests;
-use crate::config::{Lengths, Load, ModelChoice, Overrides, Parallelism, Scenario, Workload, catalog};
+use crate::config::catalog::numbers::older_sglang_memory;
+use crate::config::{
+    Lengths, Load, ModelChoice, Overrides, Parallelism, Scenario, Version, Workload, catalog, to_share,
+};
 use crate::evidence::cases::{LoadKind, ServedCase, model};
 use crate::evidence::launch::{LaunchLayout, LaunchSettings};
 use crate::serving::run::{longest, means};
+use crate::units::MIB;
+
+/// From this version on SGLang's share follows its present rule.
+const RULE_FROM: &str = "0.5.3";
 
 pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Result<Scenario, String> {
     let resolved = model(&case.model)?;
@@ -16,7 +23,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         Some(_) => longest(&sent.requests),
     };
     let parallel = Parallelism { tp, pp: case.pp, dp: attention_dp, ep };
-    let scenario = Scenario {
+    Ok(Scenario {
         gpu: case.gpu.clone(),
         engine: case.engine.clone(),
         parallel,
@@ -36,6 +43,7 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
             token_budget: Some(launch.token_budget),
             // If no limit is set, the run is limited by its clients.
             max_seqs: launch.max_seqs,
+            memory_share: launch.memory_share.or_else(|| older_share(case, parallel, launch)),
             largest_graph: launch
                 .graph_batch
                 .filter(|&most| default_graph(case, parallel, launch) != Some(most)),
@@ -43,17 +51,27 @@ pub fn of(case: &ServedCase, launch: &LaunchSettings, sent: &SentRequests) -> Re
         },
         model: ModelChoice::Catalog(resolved.model.id.clone()),
         ..Scenario::default()
-    };
-    let memory_share = launch.memory_share.or_else(|| default_share(&scenario, case, launch));
-    Ok(Scenario { overrides: Overrides { memory_share, ..scenario.overrides.clone() }, ..scenario })
+    })
 }
 
-/// The share that the run's version took by default, where it follows from the rest.
-fn default_share(scenario: &Scenario, case: &ServedCase, launch: &LaunchSettings) -> Option<f64> {
-    let (engine, gpu) = (catalog().engine(&case.engine)?, catalog().gpu(&case.gpu)?);
-    let version = launch.built_like.as_ref().or(case.engine_version.as_ref()).filter(|own| own.is_numbered());
-    let is_derived = !engine.scheduler.left_free.is_empty();
-    scenario.memory_share(&engine.scheduler, gpu, version).filter(|_| is_derived)
+/// The share that SGLang took by default before 0.5.3, by the size of the GPU.
+fn older_share(case: &ServedCase, parallel: Parallelism, launch: &LaunchSettings) -> Option<f64> {
+    let version =
+        launch.built_like.as_ref().or(case.engine_version.as_ref()).filter(|own| own.is_numbered())?;
+    if case.engine != "sglang" || *version >= Version::from(RULE_FROM) {
+        return None;
+    }
+    let total = catalog().gpu(&case.gpu)?.memory().ok()?.0 / MIB;
+    let known = older_sglang_memory::constants();
+    let (constant, of_gpu) = match total {
+        total if total < known.small_below => (known.small, known.small_gpu),
+        total if total < known.medium_below => (known.medium, known.gpu),
+        total if total < known.large_below => (known.large, known.gpu),
+        _ => (known.largest, 0.0),
+    };
+    let ranks = if parallel.dp > 1 { known.ranks } else { 0.0 };
+    let drafting = if launch.drafts.drafted > 0 { known.drafting } else { 0.0 };
+    Some(to_share(constant + of_gpu * f64::from(parallel.gpus()) + ranks + drafting, total))
 }
 
 /// The largest CUDA graph that the engine captures unless told otherwise.

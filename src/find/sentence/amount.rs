@@ -1,7 +1,7 @@
 //! A phrase of a request: a limit, a number with its unit, hardware.
 
 use super::hardware::{self, owned};
-use super::limits::{SLOS, limit, limited, percentile, set_limit};
+use super::limits::{SLOS, limit, limited, set_limit, share_of_requests};
 use super::tokens::TOKENS;
 use super::{AmountUnit, BREAK, FILLERS, Parsed, Words, is_load, money, workload};
 use crate::config::link::{real, whole};
@@ -153,25 +153,6 @@ fn quantity(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
         _ => {}
     }
     set(number, unit, parsed)
-}
-
-/// Reads `of requests` after a share. False if it is the share of something else.
-fn share_of_requests(words: &mut Words) -> bool {
-    let from = words.at;
-    while words.next_if(&FILLERS) {}
-    if words.next_if(&["requests"]) {
-        return true;
-    }
-    let is_apart = words.peek().is_none_or(|next| {
-        next == BREAK
-            || limited(next).is_some()
-            || real(next).is_ok()
-            || percentile(next).is_some()
-            || next.starts_with('$')
-            || !hardware::wishes(next).is_empty()
-    });
-    words.at = from;
-    is_apart
 }
 
 /// `most load`, `max users`: asks for the largest load; with a number it states the load, as in `max rate of 20 rps`.

@@ -1,6 +1,8 @@
 //! Limits of latencies, and a job's deadline.
 
-use super::{AmountUnit, Parsed, Words};
+use super::hardware::wishes;
+use super::{AmountUnit, BREAK, FILLERS, Parsed, Words};
+use crate::config::link::real;
 use crate::config::{Field, LatencyMetric};
 
 /// Limits, and which requests must meet them.
@@ -68,6 +70,25 @@ pub fn set_limit(metric: LatencyMetric, milliseconds: f64, parsed: &mut Parsed) 
     limit.map(|_| metric.limit())
 }
 
-pub fn percentile(word: &str) -> Option<f64> {
+fn percentile(word: &str) -> Option<f64> {
     word.strip_prefix('p')?.parse().ok()
+}
+
+/// Reads `of requests` after a share. False if it is the share of something else.
+pub fn share_of_requests(words: &mut Words) -> bool {
+    let from = words.at;
+    while words.next_if(&FILLERS) {}
+    if words.next_if(&["requests"]) {
+        return true;
+    }
+    let is_apart = words.peek().is_none_or(|next| {
+        next == BREAK
+            || limited(next).is_some()
+            || real(next).is_ok()
+            || percentile(next).is_some()
+            || next.starts_with('$')
+            || !wishes(next).is_empty()
+    });
+    words.at = from;
+    is_apart
 }

@@ -122,7 +122,7 @@ fn a_number_that_is_not_understood_is_an_error_that_names_its_phrase() {
         ("5 rps on at least 8 GPUs", "is the most to use"),
         ("5 rps on at least 2 H200", "is the most to use"),
         ("5 rps, TTFT 1 s, 20% headroom", "`20% headroom`"),
-        ("5 rps, 70% GPU utilization", "`70% GPU utilization`"),
+        ("5 rps, 70% GPU utilization", "`70%`"),
         ("5 rps, 99.9% uptime", "`99.9% uptime`"),
         ("5 rps, memory share of 90%", "90%"),
         ("5 rps, 150% cached", "150%"),
