@@ -70,8 +70,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The calibration with each figure of all runs in a column, which compresses to seven eighths: a layout keeps the number of its runs.
-/// Figures that a run lacks are null in the first column of their metric and left out of the others.
+/// The calibration with each figure of all runs in a column, which compresses to seven eighths: a layout keeps the
+/// number of its runs. Figures that a run lacks are null in the first column of their metric and left out of the others.
 fn by_column(mut calibration: Value) -> Option<Value> {
     const METRICS: [&str; 3] = ["ttft", "tpot", "throughput"];
     let mut places: [Vec<Value>; 3] = Default::default();

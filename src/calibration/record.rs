@@ -215,8 +215,8 @@ struct StoredLayout {
     runs: usize,
 }
 
-/// A metric of all runs: its log ratio, null where it was not measured, and, where it was, its response to prefill and to decode, and its
-/// weight.
+/// A metric of all runs: its log ratio, null where it was not measured, and, where it was, its response to prefill and
+/// to decode, and its weight.
 #[derive(Debug, Deserialize)]
 struct Figures(Vec<Option<f64>>, Vec<f64>, Vec<f64>, Vec<f64>);
 

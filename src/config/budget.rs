@@ -91,9 +91,8 @@ impl Engine {
     /// is freed.
     pub fn window_room(&self, model: &Model) -> Option<f64> {
         let of_model = |pool: &&WindowPool| {
-            let mut starts = pool.models.iter().flat_map(|models| &models.starts);
             self.is_before(pool.before.as_ref())
-                && (pool.models.is_none() || starts.any(|start| model.id.starts_with(start)))
+                && pool.models.as_ref().is_none_or(|models| models.hold(model))
         };
         self.windows.iter().find(of_model)?.per_token.0
     }

@@ -95,13 +95,19 @@ pub struct MoeKernel {
     pub caution: Option<String>,
 }
 
-/// The models for which an engine launches a kernel by default.
+/// The models for which an engine launches a kernel by default, or that another of its rules is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelModels {
     /// How their ids start.
     pub starts: Vec<String>,
     pub source: String,
+}
+
+impl KernelModels {
+    pub fn hold(&self, model: &Model) -> bool {
+        self.starts.iter().any(|start| model.id.starts_with(start))
+    }
 }
 
 /// A fused-MoE kernel that an engine's version runs with its default tiles where newer ones look up tuned ones.
@@ -194,10 +200,7 @@ impl Engine {
         let is_like = |known: &&Model| (known.hidden, known.layers()) == (model.hidden, model.layers());
         let known = if model.id == CUSTOM_ID { catalog().models.models.iter().find(is_like) } else { None };
         let model = known.unwrap_or(model);
-        let is_used = |kernel: &MoeKernel| {
-            let mut starts = kernel.models.iter().flat_map(|models| &models.starts);
-            kernel.models.is_none() || starts.any(|start| model.id.starts_with(start))
-        };
+        let is_used = |kernel: &MoeKernel| kernel.models.as_ref().is_none_or(|models| models.hold(model));
         engine.kernels.iter_mut().for_each(|choice| choice.moe.retain(is_used));
         engine
     }
