@@ -35,7 +35,7 @@ export class RooflightError extends Error {
 }
 
 /**
- * Fetches and starts the predictor: 1.2 MB of WebAssembly and 0.5 MB of models (with Brotli). Later calls return the same object.
+ * Fetches and starts the predictor: 1.2 MB of WebAssembly and 0.4 MB of models (with Brotli). Later calls return the same object.
  * Only rejects with a `RooflightError`.
  */
 export function load(options?: LoadOptions | null): Promise<Rooflight>;
