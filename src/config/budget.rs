@@ -110,8 +110,9 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arch, Dtype, Engine};
+    use super::{Arch, Dtype, Engine, Model};
     use crate::config::catalog;
+    use crate::config::model::import::CUSTOM_ID;
 
     #[test]
     fn memory_budgets_depend_on_the_version() {
@@ -120,6 +121,15 @@ mod tests {
         assert_eq!(newest.before, None);
         vllm.version = "0.8.4".into();
         assert!(vllm.budget().unwrap().holds_context && !newest.holds_context);
+    }
+
+    #[test]
+    fn a_model_read_from_its_config_has_the_room_for_windows_of_the_catalogs() {
+        let known = catalog().model("gemma-3-27b-it").unwrap();
+        let own = Model { id: CUSTOM_ID.into(), ..known.clone() };
+        let sglang = catalog().engine("sglang").unwrap();
+        assert_eq!(sglang.window_room(known), Some(1.0));
+        assert_eq!(sglang.window_room(&own), Some(1.0));
     }
 
     #[test]

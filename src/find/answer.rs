@@ -76,9 +76,11 @@ impl Search {
     /// The current state of the answer.
     pub fn answer(&self) -> Answer {
         let within = self.is_within_fleet();
-        let mut shown: Vec<&Found> = self.shown().into_iter().map(|index| &*self.found[index].0).collect();
+        let mut found: Vec<&Found> = self.found.iter().map(|(found, _)| &**found).collect();
         // Chances are known only at the end: at equal cost, the surest plan comes first.
-        shown.order_by(|one, other| one.order_by_cost(other).then(other.tenths().cmp(&one.tenths())));
+        found.order_by(|one, other| one.order_by_cost(other).then(other.tenths().cmp(&one.tenths())));
+        let shown = self.shown(found.iter().copied());
+        let shown: Vec<&Found> = shown.into_iter().map(|index| found[index]).collect();
         let plan = |(index, found): (usize, &&Found)| {
             let drawback = shown.first().filter(|_| index > 0).map(|first| words::drawback(found, first));
             self.as_shown(found, drawback)

@@ -14,6 +14,8 @@ use crate::units::fixed;
 
 /// GPUs whose plans all cost more than this multiple of the best are listed without one.
 const FAR: f64 = 10.0;
+/// At most this many plans that cost the same as the last one shown are completed beside it: each takes several runs.
+const TIES: usize = 4;
 
 /// Why a GPU has no plan.
 #[derive(Debug, Clone)]
@@ -62,11 +64,11 @@ impl Search {
         })
     }
 
-    /// The plans to show: the best overall, then the best of each other GPU.
-    pub(super) fn shown(&self) -> Vec<usize> {
+    /// Which of these plans, best first, to show: the best overall, then the best of each other GPU.
+    pub(super) fn shown<'a>(&self, plans: impl Iterator<Item = &'a Found>) -> Vec<usize> {
         let mut known: Vec<(&str, bool)> = Vec::new();
         let mut shown = Vec::new();
-        for (index, (found, _)) in self.found.iter().enumerate() {
+        for (index, found) in plans.enumerate() {
             let of = (found.setup.gpu.id.as_str(), found.is_disaggregated());
             // Only the best of all pools.
             let is_known = known.iter().any(|known| if of.1 { known.1 } else { *known == of });
@@ -76,6 +78,18 @@ impl Search {
             known.push(of);
         }
         shown
+    }
+
+    /// The plans that may be shown: at equal cost, the surest is shown, and chances are known only at the end.
+    pub(super) fn candidates(&self) -> Vec<usize> {
+        let mut candidates = self.shown(self.found.iter().map(|(found, _)| &**found));
+        let Some(&last) = candidates.get(..self.request.plans).and_then(<[usize]>::last) else { return candidates };
+        let (last, _) = &self.found[last];
+        let others = self.found.iter().enumerate().filter(|(index, _)| !candidates.contains(index));
+        let ties = others.filter(|(_, (found, _))| found.order_by_cost(last).is_eq());
+        let ties: Vec<usize> = ties.map(|(index, _)| index).take(TIES).collect();
+        candidates.extend(ties);
+        candidates
     }
 
     /// Records why a GPU has no plan when this layout cannot beat those found.
@@ -99,11 +113,11 @@ impl Search {
 
     /// Drops plans that can no longer be shown.
     fn forget(&mut self) {
-        let shown = self.shown();
+        let candidates = self.candidates();
         let mut index = 0;
         self.found.retain(|_| {
             index += 1;
-            shown.contains(&(index - 1))
+            candidates.contains(&(index - 1))
         });
     }
 

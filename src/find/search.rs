@@ -287,9 +287,9 @@ impl Search {
         }
     }
 
-    /// The plans shown.
+    /// The plans that may be shown.
     fn to_load(&self) -> VecDeque<Box<Loaded>> {
-        let shown = self.shown().into_iter().map(|index| &self.found[index]);
+        let candidates = self.candidates().into_iter().map(|index| &self.found[index]);
         let loaded = |(found, runner): &(Arc<Found>, Arc<Runner>)| {
             Box::new(Loaded {
                 found: found.clone(),
@@ -299,7 +299,7 @@ impl Search {
                 one_less: found.one_less.clone(),
             })
         };
-        shown.map(loaded).collect()
+        candidates.map(loaded).collect()
     }
 
     /// Most promising last.

@@ -75,7 +75,9 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
         ..onto
     };
     let mut others = others.into_iter();
-    let options = flags(&launch.options.join("\n"));
+    let mut options = flags(&launch.options.join("\n"));
+    let is_given = |option: &Flag| setting(&option.name).is_some_and(|set| given(&flags_given, set).is_some());
+    options.retain(|option| file_overrides(launch.engine) || !is_given(option));
     let model = |of: &[Flag]| given(of, Setting::Model).and_then(|flag| flag.value.clone());
     let named = model(&flags_given).or_else(|| others.next().map(str::to_owned)).or_else(|| model(&options));
     let published = named.as_deref().filter(|_| own.is_none()).unwrap_or_default();
@@ -217,7 +219,6 @@ impl CommandReader {
             ("host_cache_size", Some(bytes)) if bytes.parse::<f64>().is_ok() => {
                 self.host = option.number().map(|bytes| bytes / GIB);
             }
-            // They replace those of the command.
             _ => self.set(scenario, option),
         }
     }
@@ -295,6 +296,10 @@ fn given(flags: &[Flag], wanted: Setting) -> Option<&Flag> {
 
 fn experts_over_all(scenario: &Scenario) -> bool {
     launches().of(&scenario.engine).is_some_and(|of| of.experts_over_all)
+}
+
+fn file_overrides(engine: &str) -> bool {
+    launches().of(engine).is_some_and(|of| of.file_overrides)
 }
 
 fn shown(name: &str) -> String {

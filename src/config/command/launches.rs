@@ -38,6 +38,9 @@ pub struct EngineLaunch {
     /// Whether experts are distributed over all GPUs of a stage if at all.
     #[serde(default)]
     pub experts_over_all: bool,
+    /// Whether its options file overrides the command line, rather than the reverse.
+    #[serde(default)]
+    pub file_overrides: bool,
     pub host_cache: HostCacheUnit,
     /// Arguments of a worker for prefill or decode; `None` if Dynamo has no example of it.
     pub dynamo: Option<DynamoWorker>,

@@ -265,6 +265,13 @@ fn workload_and_gpu_stay_and_no_setting_of_another_server() {
 }
 
 #[test]
+fn a_command_overrides_its_options_file_where_the_engine_says_so() {
+    let text = "cat > o.yaml <<EOF\ntensor-parallel-size: 4\nmax-num-seqs: 64\nEOF\n\
+                vllm serve Qwen/Qwen3-8B -tp 2 --config o.yaml";
+    assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64");
+}
+
+#[test]
 fn options_written_in_other_forms_are_read() {
     let file = "kv_cache_config:\n  dtype: fp8  # halves it\nenable_attention_dp: true\n";
     let text = format!(

@@ -105,7 +105,11 @@ pub struct KernelModels {
 }
 
 impl KernelModels {
+    /// A model read from its config.json counts as one of the catalog that is as wide and as deep.
     pub fn hold(&self, model: &Model) -> bool {
+        let is_like = |known: &&Model| (known.hidden, known.layers()) == (model.hidden, model.layers());
+        let known = if model.id == CUSTOM_ID { catalog().models.models.iter().find(is_like) } else { None };
+        let model = known.unwrap_or(model);
         self.starts.iter().any(|start| model.id.starts_with(start))
     }
 }
@@ -193,13 +197,9 @@ impl Engine {
         WeightUse::of(&self.weight_rules, weights, model, arch)
     }
 
-    /// The engine without the kernels that it does not use for `model`. A model read from its config.json counts as one of
-    /// the catalog that is as wide and as deep.
+    /// The engine without the kernels that it does not use for `model`.
     pub fn running(&self, model: &Model) -> Self {
         let mut engine = self.clone();
-        let is_like = |known: &&Model| (known.hidden, known.layers()) == (model.hidden, model.layers());
-        let known = if model.id == CUSTOM_ID { catalog().models.models.iter().find(is_like) } else { None };
-        let model = known.unwrap_or(model);
         let is_used = |kernel: &MoeKernel| kernel.models.as_ref().is_none_or(|models| models.hold(model));
         engine.kernels.iter_mut().for_each(|choice| choice.moe.retain(is_used));
         engine
