@@ -83,7 +83,9 @@ impl Search {
     /// The plans that may be shown: at equal cost, the surest is shown, and chances are known only at the end.
     pub(super) fn candidates(&self) -> Vec<usize> {
         let mut candidates = self.shown(self.found.iter().map(|(found, _)| &**found));
-        let Some(&last) = candidates.get(..self.request.plans).and_then(<[usize]>::last) else { return candidates };
+        let Some(&last) = candidates.get(..self.request.plans).and_then(<[usize]>::last) else {
+            return candidates;
+        };
         let (last, _) = &self.found[last];
         let others = self.found.iter().enumerate().filter(|(index, _)| !candidates.contains(index));
         let ties = others.filter(|(_, (found, _))| found.order_by_cost(last).is_eq());

@@ -76,7 +76,8 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     };
     let mut others = others.into_iter();
     let mut options = flags(&launch.options.join("\n"));
-    let is_given = |option: &Flag| setting(&option.name).is_some_and(|set| given(&flags_given, set).is_some());
+    let is_given =
+        |option: &Flag| setting(&option.name).is_some_and(|set| given(&flags_given, set).is_some());
     options.retain(|option| file_overrides(launch.engine) || !is_given(option));
     let model = |of: &[Flag]| given(of, Setting::Model).and_then(|flag| flag.value.clone());
     let named = model(&flags_given).or_else(|| others.next().map(str::to_owned)).or_else(|| model(&options));
