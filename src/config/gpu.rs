@@ -315,7 +315,8 @@ impl Gpu {
 
     /// Bandwidth of a GPU's network port between nodes, per direction.
     pub fn network_bandwidth(&self) -> Result<BytesPerSecond, MissingFigure> {
-        let figure = "network between nodes (set Network in its figures)";
+        // Layers over such nodes are refused by the checks: this is said of the transfer between pools.
+        let figure = "network between nodes (enter KV transfer rate)";
         self.need(&self.link.network_gb_per_s, figure).map(|gb| BytesPerSecond(gb * 1e9))
     }
 

@@ -250,7 +250,7 @@ fn loop_verdict(setup: &Setup, memory: &Memory, clients: Option<f64>) -> (f64, V
             "At most {}{} of {} requests run at once on a replica: {cause}. The rest wait.",
             if by_memory <= by_cap { "about " } else { "" },
             count(running),
-            count(clients)
+            count(clients.ceil())
         );
         issues.push(Issue::warning(field, text));
     }

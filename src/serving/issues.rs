@@ -5,12 +5,14 @@ use super::fit::clients_per_copy;
 use super::replica::{api_servers, frontend, largest_graph};
 use super::report::PassReport;
 use super::run::Run;
-use crate::config::{Field, Issue, Load, Setup, Workload};
+use crate::config::{Field, Issue, Load, Setup, Start, Workload};
 use crate::graph::Phase;
 use crate::units::{count, counted, percent};
 
 /// Recommended utilisation of a replica.
 const FULL_USE: f64 = 0.9;
+/// Share of a limit, on average over a run that also fills and drains, from which on it is reached.
+const AT_LIMIT: f64 = 0.8;
 /// Share of the history that could be cached below which it is worth saying how much is.
 const KEPT: f64 = 0.9;
 /// Share of its time from which on an API server limits the load.
@@ -21,6 +23,8 @@ const MANY: f64 = 0.1;
 pub fn of_run(setup: &Setup, run: &Run, passes: &[PassReport]) -> Vec<Issue> {
     let all = [
         saturated(setup, run),
+        limits_sequences(setup, run),
+        ends_in_ramp(setup, run),
         admits_no_more(setup, run),
         outgrows_graphs(setup, run, passes),
         preempts(setup, run),
@@ -54,7 +58,10 @@ fn saturated(setup: &Setup, run: &Run) -> Option<Issue> {
             None => "more prefill workers".into(),
             Some(enough) => {
                 let limits = setup.workload.slos.limits().next().map_or("", |_| "; limits may take more");
-                format!("{} replicas, which leaves a tenth to spare{limits}", count(f64::from(enough)))
+                format!(
+                    "{} replicas, which leaves at least a tenth to spare{limits}",
+                    count(f64::from(enough))
+                )
             }
         },
     );
@@ -103,24 +110,66 @@ fn preempts(setup: &Setup, run: &Run) -> Option<Issue> {
     (times > MANY * f64::from(run.requests)).then(|| Issue::note(setup.workload.load.size(), text))
 }
 
-/// An issue if steps have more sequences than any CUDA graph: a warning if that makes them longer.
+/// An issue if many steps have more sequences than any CUDA graph: a warning if that makes them longer.
 fn outgrows_graphs(setup: &Setup, run: &Run, passes: &[PassReport]) -> Option<Issue> {
     let largest = largest_graph(setup);
-    let decoding = decoding(run) / f64::from(setup.parallel.batches());
+    let batches = f64::from(setup.parallel.batches());
+    let decoding = decoding(run) / batches;
     let decode = passes.iter().find(|pass| pass.phase == Phase::Decode)?;
     let host = decode.host.0 / decode.time.0;
-    (largest > 0 && decoding > f64::from(largest)).then(|| {
-        let text = format!(
-            "{} sequences decode at once, more than the {} of the largest CUDA graph, so steps are launched kernel by kernel",
-            count(decoding.ceil()),
-            count(f64::from(largest)),
-        );
-        if host > MANY {
-            let text = format!("{text}. The GPU idles {} of their time: raise it", percent(host));
-            Issue::warning(Field::LargestGraph, text)
-        } else {
-            Issue::note(Field::LargestGraph, text)
+    let share = run.timeline.share_above(f64::from(largest) * batches);
+    let limit = count(f64::from(largest));
+    let field = Field::LargestGraph;
+    match decoding > f64::from(largest) {
+        _ if largest == 0 => None,
+        true => {
+            let text = format!(
+                "{} sequences decode at once, more than the {limit} of the largest CUDA graph, so steps are launched kernel by kernel",
+                count(decoding.ceil()),
+            );
+            Some(if host > MANY {
+                let text = format!("{text}. The GPU idles {} of their time: raise it", percent(host));
+                Issue::warning(field, text)
+            } else {
+                Issue::note(field, text)
+            })
         }
+        false => (share > MANY).then(|| {
+            let text = format!(
+                "{} of the time more sequences run than the {limit} of the largest CUDA graph, and their steps are launched \
+                 kernel by kernel",
+                percent(share)
+            );
+            Issue::note(field, text)
+        }),
+    }
+}
+
+/// A warning if arrivals exceed what the engine's limit of sequences lets it serve, and not what its KV cache holds.
+fn limits_sequences(setup: &Setup, run: &Run) -> Option<Issue> {
+    let most = setup.max_seqs.saturating_mul(setup.parallel.dp);
+    let running = run.metrics.running / f64::from(setup.copies());
+    let is_full = run.saturation.is_some() && setup.prefill.is_none() && running > AT_LIMIT * f64::from(most);
+    // A cache that is as full limits them as well.
+    let has_room = run.timeline.mean_kv() < AT_LIMIT;
+    (is_full && has_room && setup.workload.load.is_rate()).then(|| {
+        let text = format!(
+            "the engine's limit of {} on a replica is reached while the KV cache has room: raise it",
+            counted(most, "sequence"),
+        );
+        Issue::warning(Field::MaxSeqs, text)
+    })
+}
+
+/// A warning if a run ends while its clients still start.
+fn ends_in_ramp(setup: &Setup, run: &Run) -> Option<Issue> {
+    run.ends_in_ramp.then(|| {
+        let raise = setup.workload.requests.map_or("", |_| ", or raise Requests");
+        let text = format!(
+            "the run of {} ends before all clients have started: start them in less time{raise}",
+            counted(run.requests, "request")
+        );
+        Issue::warning(if let Start::Stagger(_) = run.start { Field::Stagger } else { Field::Ramp }, text)
     })
 }
 

@@ -18,11 +18,16 @@ const METRICS: [HeadlineMetric; 3] = [metric::TTFT, metric::TPOT, metric::PER_GP
 pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let Some(calibrated) = own.report().and_then(|report| report.calibrated.as_ref()) else {
-        return vec![Block::text(if own.report().is_some() {
-            "This answer is uncalibrated: static batches, prefill and decode pools, and answers at the roofline are not \
-             calibrated on measured runs."
-        } else {
-            own.reason()
+        let of_scenario = || match own.scenario.workload.load {
+            _ if own.scenario.has_pools() => "those of prefill and decode pools",
+            Load::Batch(_) => "those of static batches",
+            _ => "those at the roofline",
+        };
+        return vec![Block::text(match own.headline() {
+            Some(_) => {
+                format!("This answer is uncalibrated: {} are not calibrated on measured runs.", of_scenario())
+            }
+            None => own.reason().to_owned(),
         })];
     };
     let mut blocks = vec![Block::text(support(calibrated))];

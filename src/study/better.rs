@@ -1,10 +1,10 @@
 //! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
 
-use super::metric::{COST, E2E, HeadlineMetric, TPOT, TTFT};
+use super::metric::{COST, E2E, HeadlineMetric, PER_GPU, TPOT, TTFT};
 use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
-use crate::config::{Drafts, Scenario, Workload};
+use crate::config::{Drafts, Field, Scenario, Severity, Workload};
 use crate::serving::Report;
 use crate::units::{self, fixed};
 
@@ -12,6 +12,8 @@ use crate::units::{self, fixed};
 const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
+/// At the same cost E2E must fall to this share to be worth a change.
+const SOONER: f64 = 0.9;
 /// Unless E2E falls to this share: then prompts no longer wait, and the time per token may be longer.
 const MUCH_SOONER: f64 = 0.5;
 
@@ -35,7 +37,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return Vec::new();
     }
     let own = study.own();
-    let Some((cost, case)) = best(own, study.others().iter()) else {
+    let Some(case) = best(own, study.others().iter()) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
     let confidence = confidence(own, case)
@@ -44,7 +46,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
     let is_without_own = own.report().and_then(Report::without_own).is_some() && case.own_runs() == 0;
     let unlike = if is_without_own { "Your own runs say nothing about it. " } else { "" };
-    let does = format!("{}: {}{confidence}. {needs}{unlike}", case.name, words(own, case, cost));
+    let does = format!("{}: {}{confidence}. {needs}{unlike}", case.name, words(own, case));
     let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
@@ -52,7 +54,20 @@ pub fn blocks(study: &Study) -> Vec<Block> {
 
 /// The change that this study recommends, for others to recommend the same.
 pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
-    best(own, cases).map(|(_, case)| case)
+    best(own, cases)
+}
+
+/// Of the changes that meet the limits, the one most likely to when measured, if that is clearly more likely than `case`.
+pub fn surer<'a>(own: &Case, case: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(&'a Case, f64)> {
+    let chance = case.chance_within_limits()?;
+    let meets = |case: &&Case| is_good(case) && keeps_load(&own.scenario, &case.scenario);
+    let all = cases.filter(meets).filter_map(|case| Some((case, case.chance_within_limits()?)));
+    let by_cost = |case: &Case| cost(own, case).unwrap_or(f64::INFINITY);
+    let order = |a: &(&Case, f64), b: &(&Case, f64)| {
+        let doubt = |with: f64| -(with * 100.0).round();
+        doubt(a.1).total_cmp(&doubt(b.1)).then(by_cost(a.0).total_cmp(&by_cost(b.0)))
+    };
+    all.min_by(order).filter(|(_, with)| *with > chance + LESS_SURE)
 }
 
 /// Whether a change is of the server alone, or of how its client sends the load, and without pools, which are not
@@ -67,9 +82,18 @@ fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
 
 /// The cheapest change. Of those with the same cost one that is as sure as any: first what keeps the engine and the GPU,
 /// then the checkpoint, then the surest, then the fastest, so that a change never comes with another one that gains nothing.
-fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &'a Case)> {
+fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
     let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
-    let mut all: Vec<_> = cases.filter(is_served).filter_map(|case| Some((gain(own, case)?, case))).collect();
+    let cases: Vec<&Case> = cases.filter(is_served).collect();
+    let gains = |cost: fn(&Case, &Case) -> Option<f64>| -> Vec<(f64, &Case)> {
+        let better = cases.iter().filter(|case| is_gain(own, case));
+        better.filter_map(|case| Some((cost(own, case)?, *case))).collect()
+    };
+    let mut all = gains(cost);
+    if all.is_empty() && !is_good(own) {
+        // Without a price of its own, it is not compared with GPUs that have one, but they may serve the load.
+        all = gains(|_, case| COST.of(case));
+    }
     // Where the published format is better, nobody converts the weights to another one.
     let format = |case: &Case| case.setup().map(|setup| setup.weights);
     let published = own.scenario.model.record().map(|model| model.weights);
@@ -103,13 +127,14 @@ fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(f64, &
         let doubts = effort(a).cmp(&effort(b)).then(doubt(a).total_cmp(&doubt(b)));
         doubts.then(seconds(a).total_cmp(&seconds(b)))
     };
-    sure.min_by(|(_, a), (_, b)| order(a, b))
+    sure.min_by(|(_, a), (_, b)| order(a, b)).map(|(_, case)| case)
 }
 
 /// The chance that measurements confirm the change: that it meets the limits and, if the form meets them too, that it
 /// is cheaper.
 fn confidence(own: &Case, case: &Case) -> Option<f64> {
-    let cheaper = case.beats(COST).filter(|_| is_good(own) && saves(own, case)).map(|beats| beats.with);
+    let metric = if is_priced(own) { COST } else { PER_GPU };
+    let cheaper = case.beats(metric).filter(|_| is_good(own) && saves(own, case)).map(|beats| beats.with);
     [cheaper, case.chance_within_limits()].into_iter().flatten().reduce(f64::min)
 }
 
@@ -118,30 +143,62 @@ fn is_good(case: &Case) -> bool {
     case.headline().is_some() && !case.is_overloaded() && case.meets_limits() != Some(false)
 }
 
-/// The cost of `case` if it is better than `own` and has a price.
-fn gain(own: &Case, case: &Case) -> Option<f64> {
-    let cost = COST.of(case).filter(|_| is_good(case))?;
+/// Whether the form's GPUs have a price.
+fn is_priced(own: &Case) -> bool {
+    own.setup().is_none_or(|setup| setup.dollars_per_hour().is_some())
+}
+
+/// Dollars per token; GPU time per token on the same GPU if it has no price.
+fn cost(own: &Case, case: &Case) -> Option<f64> {
+    match is_priced(own) {
+        true => COST.of(case),
+        false => {
+            PER_GPU.of(case).filter(|_| case.scenario.gpu == own.scenario.gpu).map(|output| 1.0 / output)
+        }
+    }
+}
+
+/// Cost relative to the form's; `None` if they cannot be compared.
+fn cost_ratio(own: &Case, case: &Case) -> Option<f64> {
+    Some(cost(own, case)? / cost(own, own)?)
+}
+
+/// Whether memory is so tight that the engine may not start.
+fn may_not_start(case: &Case) -> bool {
+    case.issues().iter().any(|issue| issue.field == Field::MemoryShare && issue.severity == Severity::Warning)
+}
+
+/// Whether `case` is better than `own`.
+fn is_gain(own: &Case, case: &Case) -> bool {
+    if !is_good(case) || may_not_start(case) && !may_not_start(own) {
+        return false;
+    }
     if !is_good(own) {
-        return Some(cost);
+        return true;
     }
     let slower = |metric: HeadlineMetric| {
         metric.of(case).zip(metric.of(own)).is_some_and(|(new, now)| new > now * SLOWER)
     };
     let limited = own.meets_limits().is_some();
-    let is_sooner = E2E.of(case).zip(E2E.of(own)).is_some_and(|(new, now)| new < now * MUCH_SOONER);
-    let keeps = if limited { stays_sure(own, case) } else { is_sooner || !slower(TTFT) && !slower(TPOT) };
-    (keeps && saves(own, case) || becomes_sure(own, case)).then_some(cost)
+    let is_sooner = |share: f64| E2E.of(case).zip(E2E.of(own)).is_some_and(|(new, now)| new < now * share);
+    let is_slower = slower(TTFT) || slower(TPOT);
+    let keeps = if limited { stays_sure(own, case) } else { is_sooner(MUCH_SOONER) || !is_slower };
+    let is_faster = || !limited && !is_slower && is_sooner(SOONER) && costs_no_more(own, case);
+    keeps && saves(own, case) || becomes_sure(own, case) || is_faster()
 }
 
 fn saves(own: &Case, case: &Case) -> bool {
-    COST.of(case).zip(COST.of(own)).is_some_and(|(new, now)| new <= now * (1.0 - LEAST_SAVING))
+    cost_ratio(own, case).is_some_and(|ratio| ratio <= 1.0 - LEAST_SAVING)
+}
+
+fn costs_no_more(own: &Case, case: &Case) -> bool {
+    cost_ratio(own, case).is_some_and(|ratio| ratio <= 1.0 + SAME)
 }
 
 /// Whether `case` makes limits sure that are not, at no more than the same cost.
 fn becomes_sure(own: &Case, case: &Case) -> bool {
-    let costs = COST.of(case).zip(COST.of(own)).is_some_and(|(new, now)| new <= now * (1.0 + SAME));
     let chances = own.chance_within_limits().zip(case.chance_within_limits());
-    costs && chances.is_some_and(|(now, new)| now < SURE && new >= SURE)
+    costs_no_more(own, case) && chances.is_some_and(|(now, new)| now < SURE && new >= SURE)
 }
 
 /// Whether `case` does not trade certainty for cost.
@@ -151,17 +208,29 @@ fn stays_sure(own: &Case, case: &Case) -> bool {
 }
 
 /// `38 % cheaper, still meets the limits`.
-fn words(own: &Case, case: &Case, cost: f64) -> String {
-    let price = match COST.of(own).map(|now| cost / now - 1.0) {
-        Some(change) if change.abs() < SAME => "at the same cost".into(),
-        Some(change) if change < 0.0 => format!("{} % cheaper", fixed(-change * 100.0, 0)),
-        Some(change) => format!("costs {} % more per token", fixed(change * 100.0, 0)),
-        None => format!("{} per M output tokens", COST.print(case)),
+fn words(own: &Case, case: &Case) -> String {
+    let is_priced = is_priced(own);
+    let percent = |change: f64| fixed(change.abs() * 100.0, 0);
+    let price = match cost_ratio(own, case).map(|ratio| ratio - 1.0) {
+        Some(change) if change.abs() < SAME && is_priced => "at the same cost".into(),
+        Some(change) if change.abs() < SAME => "with as much GPU time per token".into(),
+        Some(change) if is_priced && change < 0.0 => format!("{} % cheaper", percent(change)),
+        Some(change) if is_priced => format!("costs {} % more per token", percent(change)),
+        Some(change) => {
+            format!(
+                "takes {} % {} GPU time per token",
+                percent(change),
+                if change < 0.0 { "less" } else { "more" }
+            )
+        }
+        None if COST.of(case).is_some() => format!("{} per M output tokens", COST.print(case)),
+        None => "on GPUs without a price".into(),
     };
     match (own.headline(), own.meets_limits(), own.is_overloaded()) {
         (None, _, _) => {
             let times = [TTFT, TPOT].map(|metric| format!("{} {}", metric.name, metric.print(case)));
-            format!("fits, {}, {price}", times.join(", "))
+            let now = if own.setup().is_some() { "fits" } else { "is valid" };
+            format!("{now}, {}, {price}", times.join(", "))
         }
         (_, Some(false), _) => format!("meets the limits, {price}"),
         (_, _, true) => format!("serves this load, {price}"),

@@ -7,7 +7,7 @@ use super::{Block, Case, Row, Study, better, edit, remedy};
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Load, Prefill, Scenario, Setup, catalog, check};
 use crate::study::words;
-use crate::units::{Order, chance, count, fixed, set_of};
+use crate::units::{Order, chance, confidence, count, counted, fixed, set_of};
 
 /// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -122,7 +122,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Less work, and more replicas for it.
+    /// Less work, and more or fewer replicas for it.
     fn add_loads(&mut self) {
         if self.base.workload.cached_share < 0.5 {
             self.add("Half of each prompt cached", |scenario| scenario.workload.cached_share = 0.5);
@@ -133,16 +133,22 @@ impl Changes<'_> {
         // A few more, up to several times as many.
         let now = self.base.replicas;
         let more = [1, 2, now, now.saturating_mul(3)].map(|by| now.saturating_add(by));
-        for replicas in set_of(more) {
-            self.add(format!("{replicas} replicas"), |scenario| scenario.replicas = replicas);
+        for replicas in fewer(now).into_iter().chain(set_of(more)) {
+            self.add(counted(replicas, "replica"), |scenario| scenario.replicas = replicas);
         }
         if self.base.has_pools() {
             let now = self.base.prefill.workers;
-            for workers in set_of([1, now].map(|by| now.saturating_add(by))) {
-                self.add(format!("{workers} prefill workers"), |scenario| scenario.prefill.workers = workers);
+            for workers in fewer(now).into_iter().chain(set_of([1, now].map(|by| now.saturating_add(by)))) {
+                self.add(counted(workers, "prefill worker"), |scenario| scenario.prefill.workers = workers);
             }
         }
     }
+}
+
+/// One less, half, a quarter and one.
+fn fewer(now: u32) -> Vec<u32> {
+    let fewer = set_of([1, now / 4, now / 2, now.saturating_sub(1)]);
+    fewer.into_iter().filter(|number| (1..now).contains(number)).collect()
 }
 
 /// Half and double the TP degree, and more within one node: a model may not fit even on twice the GPUs.
@@ -194,8 +200,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: no improvement in any column, overloaded, or TTFT or TPOT over {} times as long and answers \
-             no sooner.",
+            "{rows} left out: no improvement in any column, overloaded, or TTFT or TPOT over {} times as long without a \
+             shorter E2E.",
             fixed(TOO_SLOW, 0)
         )));
     }
@@ -219,16 +225,24 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     let (what, rest) = match best {
         Some(_) => (
             "Cheapest single change",
-            ". A lighter load, more caching, draft tokens and disaggregation are left out.",
+            ". A checkpoint in another format is named only where nothing else helps; a lighter load, more caching, draft tokens \
+             and disaggregation are left out.",
         ),
         None => ("A change", "."),
     };
+    let likely = |with: f64| format!(", {} to when measured", confidence(with));
     let advice = match best.or_else(|| answered.iter().copied().find(meets)) {
-        Some(case) => Block::spans(vec![
-            format!("{what} that {goal}: ").into(),
-            study.open(&case.name, case),
-            rest.into(),
-        ]),
+        Some(case) => {
+            let mut spans = vec![format!("{what} that {goal}: ").into(), study.open(&case.name, case)];
+            if let Some(with) = case.chance_within_limits() {
+                spans.push(likely(with).into());
+            }
+            if let Some((surer, with)) = better::surer(own, case, answered.iter().copied()) {
+                spans.extend(["; surest: ".into(), study.open(&surer.name, surer), likely(with).into()]);
+            }
+            spans.push(rest.into());
+            Block::spans(spans)
+        }
         None => Block::text(format!("None of the single changes tried {goal}.")),
     };
     Some(advice.called("advice"))

@@ -6,7 +6,7 @@ use crate::config::{Field, LatencyMetric, Scenario, Setup, Start, catalog};
 use crate::serving::run::{Run, ramp_of};
 use crate::serving::sim::LimitResult;
 use crate::serving::{Demand, enough_replicas, fitting};
-use crate::units::{GIB, count, decimal};
+use crate::units::{GIB, count, decimal, set_of};
 
 /// What the issues of a predicted configuration advise, as far as it follows from the prediction.
 pub fn of(own: &Case) -> Vec<Case> {
@@ -24,6 +24,11 @@ pub fn of(own: &Case) -> Vec<Case> {
         report.run.as_ref().and_then(|run| enough_replicas(setup, run).or_else(|| twice(run)))
     {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
+        // Limits may take more.
+        let more = [7, 8].map(|sixths| replicas.saturating_mul(sixths).div_ceil(6));
+        for more in set_of(more).into_iter().filter(|_| setup.workload.slos.limits().next().is_some()) {
+            add(format!("{more} replicas"), &|scenario| scenario.replicas = more);
+        }
     }
     if let Some(seconds) = report.run.as_ref().and_then(|run| slow_start(setup, run)) {
         // Without its seconds, so that the name stays as the form changes.
@@ -36,22 +41,26 @@ pub fn of(own: &Case) -> Vec<Case> {
     }
     if is_about(Field::MaxSeqs) {
         let ranks = setup.replicas.saturating_mul(setup.parallel.dp).max(1);
-        let sequences = (base.workload.load.amount() as u32).div_ceil(ranks);
+        let load = base.workload.load;
+        let sequences = match load.is_rate() {
+            true => setup.max_seqs.saturating_mul(2),
+            false => (load.amount() as u32).div_ceil(ranks),
+        };
         add(format!("Up to {} sequences", count(f64::from(sequences))), &|scenario| {
             scenario.overrides.max_seqs = Some(sequences);
         });
     }
-    match base.overrides.largest_graph {
-        Some(0) => {
-            add("CUDA graphs as by default".into(), &|scenario| scenario.overrides.largest_graph = None)
-        }
-        _ if is_about(Field::LargestGraph) => {
-            let all = setup.max_decoding();
-            add(format!("CUDA graphs up to {}", count(f64::from(all))), &|scenario| {
-                scenario.overrides.largest_graph = Some(all);
-            });
-        }
-        _ => {}
+    if base.overrides.max_seqs.is_some() {
+        add("Max sequences as by default".into(), &|scenario| scenario.overrides.max_seqs = None);
+    }
+    if base.overrides.largest_graph.is_some() {
+        add("CUDA graphs as by default".into(), &|scenario| scenario.overrides.largest_graph = None);
+    }
+    if base.overrides.largest_graph != Some(0) && is_about(Field::LargestGraph) {
+        let all = setup.max_decoding();
+        add(format!("CUDA graphs up to {}", count(f64::from(all))), &|scenario| {
+            scenario.overrides.largest_graph = Some(all);
+        });
     }
     if is_about(Field::HostCache) {
         let session = report.memory.kv_per_token * setup.longest_sequence();

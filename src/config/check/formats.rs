@@ -86,11 +86,16 @@ pub fn blocks_divide(dtype: Dtype, model: &Model, parallel: Parallelism, issues:
         let shards = shards.chain(blocks.ffn.iter().flat_map(|ffn| ffn_shards(ffn, parallel)));
         for (what, ranks, share) in shards.filter(|(_, _, share)| !share.is_multiple_of(block)) {
             let whole = if what == EXPERT_COLUMNS { whole_experts(model, parallel) } else { None };
+            let instead = match whole {
+                // Not even whole.
+                _ if !(share * ranks).is_multiple_of(block) => String::new(),
+                Some(ep) => format!("EP {ep}, fewer GPUs per layer or "),
+                None => "fewer GPUs per layer or ".into(),
+            };
             let text = format!(
                 "{share} {what} per GPU on {} are not a multiple of {block}, as {block}×{block} weight blocks require: use \
-                 {}fewer GPUs per layer or another weight format",
+                 {instead}another weight format",
                 counted(ranks, "GPU"),
-                whole.map_or_else(String::new, |ep| format!("EP {ep}, ")),
             );
             issues.push(Issue::error(Field::Tp, text));
         }

@@ -5,8 +5,22 @@ use crate::config::kernels::VariantChoice;
 use crate::config::model::{Attention, Formats};
 use crate::config::{Dtype, Engine, Field, Gpu, Issue, Model, Support};
 
-/// Refuses models that this version of the engine does not serve, and says what slows those it serves otherwise.
-pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Vec<Issue>) {
+/// Refuses GPUs and models that this version of the engine does not serve, and says what slows those it serves otherwise.
+pub fn served(engine: &Engine, gpu: &Gpu, model: Option<&Model>, catalog: &Catalog, issues: &mut Vec<Issue>) {
+    let able = catalog.engines.engines.iter().filter(|other| other.kernels_on(gpu.arch).is_some());
+    let able = able.filter(|other| {
+        model.is_none_or(|model| !matches!(other.support(model), Support::No | Support::UpTo(_)))
+    });
+    let able: Vec<&str> = able.map(|engine| engine.name.as_str()).collect();
+    let instead = match able[..] {
+        [] => "no engine serves it on this GPU".into(),
+        _ => format!("choose {}", able.join(" or ")),
+    };
+    if engine.kernels_on(gpu.arch).is_none() {
+        let text = format!("{} has no known kernels for {}: {instead}", engine.name, gpu.name);
+        issues.push(Issue::error(Field::Engine, text));
+    }
+    let Some(model) = model else { return };
     let before = match engine.support(model) {
         Support::No => String::new(),
         Support::UpTo(last) => format!(" ({last} was the last version that did)"),
@@ -19,16 +33,7 @@ pub fn served(engine: &Engine, model: &Model, catalog: &Catalog, issues: &mut Ve
         }
         Support::Full | Support::TextAlone => return,
     };
-    let able = catalog.engines.engines.iter();
-    let able = able.filter(|other| !matches!(other.support(model), Support::No | Support::UpTo(_)));
-    let able: Vec<&str> = able.map(|engine| engine.name.as_str()).collect();
-    let text = format!(
-        "{} {} does not serve {}{before}: choose {}",
-        engine.name,
-        engine.version,
-        model.name,
-        able.join(" or ")
-    );
+    let text = format!("{} {} does not serve {}{before}: {instead}", engine.name, engine.version, model.name);
     issues.push(Issue::error(Field::Engine, text));
 }
 

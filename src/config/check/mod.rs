@@ -85,8 +85,8 @@ fn resolve(scenario: &Scenario, catalog: &Catalog, issues: &mut Vec<Issue>) -> O
         images::images(model, applied.as_ref().unwrap_or(&scenario.workload), prompts, issues)
     });
     let (gpu, engine) = (gpu?, engine?);
-    missing_engine_figures(engine, gpu, catalog, issues);
-    model.into_iter().for_each(|model| kernels::served(engine, model, catalog, issues));
+    kernels::served(engine, gpu, model, catalog, issues);
+    missing_engine_figures(engine, issues);
     let given = match scenario.workload.load {
         Load::Batch(_) => settings::unscheduled(&scenario.overrides, issues),
         _ => scenario.overrides.clone(),
@@ -174,15 +174,8 @@ fn missing_gpu_figures(gpu: &Gpu, issues: &mut Vec<Issue>) {
     issues.extend(needed.into_iter().flatten().map(|missing| Issue::error(Field::Gpu, missing.to_string())));
 }
 
-fn missing_engine_figures(engine: &Engine, gpu: &Gpu, catalog: &Catalog, issues: &mut Vec<Issue>) {
+fn missing_engine_figures(engine: &Engine, issues: &mut Vec<Issue>) {
     let name = &engine.name;
-    if engine.kernels_on(gpu.arch).is_none() {
-        let engines = catalog.engines.engines.iter();
-        let able = engines.filter(|engine| engine.kernels_on(gpu.arch).is_some());
-        let able: Vec<&str> = able.map(|engine| engine.name.as_str()).collect();
-        let text = format!("{name} has no known kernels for {}; choose {}", gpu.name, able.join(" or "));
-        issues.push(Issue::error(Field::Engine, text));
-    }
     let host = &engine.host;
     let needed: [(&str, &Figure); 9] = [
         ("KV block size", &engine.scheduler.kv_block_tokens),

@@ -3,7 +3,7 @@
 use super::workload::{MAX_BINS, NO_SPREAD};
 use crate::config::inputs::FormGroup;
 use crate::config::{Field, Gpu, Issue, Load, Model, Scenario, Slos, Turns, Workload};
-use crate::units::decimal;
+use crate::units::{counted, decimal};
 
 pub fn check(scenario: &Scenario, issues: &mut Vec<Issue>) {
     let workload = &scenario.workload;
@@ -73,9 +73,11 @@ fn arrivals(scenario: &Scenario, issues: &mut Vec<Issue>) {
         Load::Sessions(users) => (users, scenario.workload.turns.count),
         _ => (0, 1),
     };
+    let who = if load.is_sessions() { "user" } else { "client" };
     if let Some(requests) = requests.filter(|requests| requests.div_ceil(each.max(1)) < clients) {
         let text = format!(
-            "a run of {requests} is too short for {clients} clients: some would send none. Raise the number of requests"
+            "a run of {requests} is too short for {}: some would send none. Raise the number of requests",
+            counted(clients, who)
         );
         issues.push(Issue::warning(Field::Requests, text));
     }

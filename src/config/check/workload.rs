@@ -55,7 +55,9 @@ fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
         };
         if tokens > MAX_BATCH_TOKENS {
             let text = format!(
-                "the batch holds {tokens} prompt tokens, above the limit of {MAX_BATCH_TOKENS}: use fewer or shorter prompts"
+                "the batch holds {} prompt tokens, above the limit of {}: use fewer or shorter prompts",
+                count(tokens as f64),
+                count(MAX_BATCH_TOKENS as f64),
             );
             issues.push(Issue::error(Field::Batch, text));
         }
@@ -64,8 +66,11 @@ fn prompts(workload: &Workload, issues: &mut Vec<Issue>) -> Option<Lengths> {
         let requests = u64::from(users) * u64::from(workload.turns.count);
         if requests > MAX_OF_SESSIONS {
             let text = format!(
-                "{users} sessions of {} turns are {requests} requests, above the limit of {MAX_OF_SESSIONS}: use fewer sessions or turns",
-                workload.turns.count
+                "{} sessions of {} turns are {} requests, above the limit of {}: use fewer sessions or turns",
+                count(f64::from(users)),
+                workload.turns.count,
+                count(requests as f64),
+                count(MAX_OF_SESSIONS as f64),
             );
             issues.push(Issue::error(Field::Sessions, text));
         }

@@ -6,7 +6,7 @@ use crate::config::catalog::{POPULAR, catalog};
 use crate::config::check::KV_FORMATS;
 use crate::config::link::{exclude, real};
 use crate::config::names::of_machine;
-use crate::config::{Dtype, Field, Issue, excerpt};
+use crate::config::{Arch, Dtype, Field, Issue, excerpt};
 use crate::find::fleet::gpu_name;
 use crate::units::Order;
 
@@ -20,6 +20,9 @@ pub const TERMS: [&str; 2] = ["reserved", "on_demand"];
 pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
     if is_not(word) {
         return not(word, words, parsed);
+    }
+    if let Some(is_of) = vendor(word) {
+        return of_vendor(is_of, words, parsed);
     }
     if let Some((gpu, has)) = of_machine(word) {
         add(Field::Gpu, &gpu.id, parsed);
@@ -63,6 +66,30 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     }
     price(word, &types, words, parsed);
     all.first().map(|(field, _)| *field)
+}
+
+/// The GPUs of a vendor, by their architecture.
+fn vendor(word: &str) -> Option<fn(Arch) -> bool> {
+    match word {
+        "amd" | "instinct" => Some(Arch::is_amd),
+        "nvidia" => Some(Arch::is_nvidia),
+        _ => None,
+    }
+}
+
+/// `on AMD`: all of its GPUs, unless one is named: `AMD Instinct MI300X`.
+fn of_vendor(is_of: fn(Arch) -> bool, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    words.next_if(&["instinct", "geforce", "tesla", "mi"]);
+    let from = words.at;
+    let next = words.next().map(|next| next.to_owned());
+    if let Some(next) = next.filter(|next| of_machine(next).is_some() || !gpus(&wishes(next)).is_empty()) {
+        return read(&next, words, parsed);
+    }
+    words.at = from;
+    for gpu in catalog().gpus.gpus.iter().filter(|gpu| is_of(gpu.arch)) {
+        add(Field::Gpu, &gpu.id, parsed);
+    }
+    Some(Field::Gpu)
 }
 
 /// `8 h100-sxm`: the number of GPUs available.
@@ -239,6 +266,19 @@ mod tests {
         for text in ["5 rps on b200 $40/h", "5 rps, b200 for $4/h", "5 rps, reserved, b200 at $4/h"] {
             assert!(!refused(text).is_empty());
         }
+    }
+
+    #[test]
+    fn a_vendor_stands_for_all_of_its_gpus() {
+        let amd = "mi300x,mi325x,mi350x,mi355x";
+        let of = |text: &str| link(text).split_once("gpu~").expect("GPUs").1.to_owned();
+        for text in ["5 rps on AMD", "5 rps on AMD MI GPUs", "5 rps, AMD Instinct GPUs"] {
+            assert_eq!(of(text), amd, "{text}");
+        }
+        for (text, wanted) in [("5 rps on NVIDIA B200", "b200"), ("5 rps, AMD Instinct MI300X", "mi300x")] {
+            assert_eq!(of(text), wanted, "{text}");
+        }
+        assert!(of("5 rps on NVIDIA GPUs").contains("h100-sxm") && !of("5 rps on NVIDIA").contains("mi300x"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ const GROWING: f64 = 1.05;
 const LEAST_MET: f64 = 0.95;
 /// Minimum share of the time in which clients have a request, or users a session: the rest is ramp-up and drain.
 const LEAST_BUSY: f64 = 0.8;
-/// Fewer than at a rate: searches and studies mostly simulate clients.
+/// Fewer than at a rate: searches and studies mostly simulate clients. As many as at a rate while they still start.
 const MOST_OF_CLIENTS: f64 = 2048.0;
 
 impl Runner {
@@ -124,16 +124,32 @@ impl Runner {
 }
 
 /// Requests per second of a replica whose clients start one after another, from when the last has started until the last request is
-/// sent. `None` if they start together, if that takes no longer than a request, and of sessions, whose prompts grow.
+/// sent: those in flight over their mean stay, because while short answers come and go the longest are left for the end. `None` if
+/// they start together, if that takes no longer than a request, and of sessions, whose prompts grow.
 pub(super) fn while_all_are_there(setup: &Setup, load: Load, outcome: &Outcome) -> Option<f64> {
+    let start = ramp(setup, load)?;
+    let end = last_arrives(outcome);
+    (end - start > mean_stay(outcome)).then(|| in_flight(outcome, start, end) / mean_stay(outcome))
+}
+
+/// Whether a run ends before all clients have started and stayed for a request.
+pub(super) fn ends_in_ramp(setup: &Setup, load: Load, outcome: &Outcome) -> bool {
+    ramp(setup, load).is_some_and(|seconds| last_arrives(outcome) - seconds <= mean_stay(outcome))
+}
+
+/// Seconds until the last client starts; `None` if they start together, and without clients.
+fn ramp(setup: &Setup, load: Load) -> Option<f64> {
     let Load::Concurrency(clients) = load else { return None };
-    let start = match setup.workload.start {
-        Start::AtOnce => return None,
-        Start::Ramp(seconds) => seconds,
-        Start::Stagger(seconds) => seconds * f64::from(clients),
-    };
-    let end = outcome.requests.iter().map(|served| served.arrival).fold(0.0, f64::max);
-    (end - start > mean_stay(outcome)).then(|| served_within(&outcome.requests, start, end) / (end - start))
+    match setup.workload.start {
+        _ if clients_of_one(setup, clients).0 < 2 => None,
+        Start::AtOnce => None,
+        Start::Ramp(seconds) => Some(seconds),
+        Start::Stagger(seconds) => Some(seconds * f64::from(clients)),
+    }
+}
+
+fn last_arrives(outcome: &Outcome) -> f64 {
+    outcome.requests.iter().map(|served| served.arrival).fold(0.0, f64::max)
 }
 
 /// Energy beyond idle power for each request while the load lasts; `None` if the run does not show that for longer than a request
@@ -209,8 +225,10 @@ fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
+            let most =
+                if ends_in_ramp(setup, load, outcome) { f64::from(MOST_AT_RATE) } else { MOST_OF_CLIENTS };
             // Ramp-up and drain take no longer in a longer run.
-            Some((LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), MOST_OF_CLIENTS))
+            Some((LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), most))
         }
         Load::Burst(_) | Load::Offline(_) | Load::Batch(_) => None,
     }

@@ -221,8 +221,9 @@ impl Runner {
         let sustained_per_s = sustained.unwrap_or(requests_per_s);
         let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
         let history_found = count::history_found(setup, &outcome);
+        let ends_in_ramp = count::ends_in_ramp(setup, load, &outcome);
         let start = setup.workload.start;
-        Ok(Run { power, lasting, sustained_per_s, start, fills, history_found, ..run })
+        Ok(Run { power, lasting, sustained_per_s, start, fills, ends_in_ramp, history_found, ..run })
     }
 
     /// The outcome of `requests` on one replica or both pools, and the tokens that their KV caches hold.

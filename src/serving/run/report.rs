@@ -57,6 +57,10 @@ pub struct Run {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub fills: bool,
+    /// Whether it ends before all clients have started.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub ends_in_ramp: bool,
 }
 
 /// One replica over time, as columns of equal length.
@@ -70,6 +74,26 @@ pub struct Timeline {
     pub waiting: Vec<f64>,
     /// Fraction of the KV cache in use, 0..1.
     pub kv: Vec<f64>,
+}
+
+impl Timeline {
+    /// Share of the time in which more than `most` requests run.
+    pub fn share_above(&self, most: f64) -> f64 {
+        self.mean(|at| f64::from(u8::from(self.running[at] > most)))
+    }
+
+    /// Mean fraction of the KV cache in use.
+    pub fn mean_kv(&self) -> f64 {
+        self.mean(|at| self.kv[at])
+    }
+
+    /// Mean over time of what lasts from each moment to the next; 0 without a timeline.
+    fn mean(&self, of: impl Fn(usize) -> f64) -> f64 {
+        let spans = self.time.windows(2).map(|span| span[1] - span[0]);
+        let sum: f64 = spans.clone().enumerate().map(|(at, span)| span * of(at)).sum();
+        let all: f64 = spans.sum();
+        if all > 0.0 { sum / all } else { 0.0 }
+    }
 }
 
 /// A load that nobody ends.
@@ -142,6 +166,7 @@ impl Run {
             lasting: None,
             lasts: false,
             fills: false,
+            ends_in_ramp: false,
             timeline: Timeline {
                 time: column(&|moment| moment.time),
                 running: column(&|moment| f64::from(moment.running)),

@@ -37,7 +37,9 @@ fn begin(state: State) {
         state.sweep.with_untracked(|sweep| matches!(sweep.progress, Progress::Due | Progress::Running));
     let loaded = state.worker.with_untracked(|worker| matches!(worker, WorkerStatus::Ready { .. }));
     let begun = state.study.with_untracked(|study| study.suggestion.id.is_some());
-    if begun || sweeps || !loaded || state.stale.get_untracked() || !state.studies_rest() {
+    // Of an invalid form, too, whose answer is still that of another one.
+    let is_due = state.stale.get_untracked() && !untrack(|| state.has_errors());
+    if begun || sweeps || !loaded || is_due || !state.studies_rest() {
         return;
     }
     if let Some(id) = next_id(state) {
