@@ -46,7 +46,7 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
         view! { <th scope="col" class=if number { "n" } else { "" }>{term(name.into(), help.into())}</th> }
     });
     let rows = move || state.of_pass(phase, |pass| Some(rows(&pass.kernels))).into_any();
-    let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());
+    let name = format!("Kernels of {}", phase.name().to_ascii_lowercase());
     let title = format!("{id}-title");
     view! {
         <section class="panel kernels">

@@ -46,7 +46,7 @@ pub fn TimesView() -> impl IntoView {
 }
 
 fn bar(phase: Phase, pass: &Pass) -> AnyView {
-    let name = words::phase(phase);
+    let name = phase.name();
     let shares: Vec<String> = pass.times.iter().map(|part| format!("{} {}", part.name, part.size)).collect();
     let parts: Vec<AnyView> = pass.times.iter().map(segment).collect();
     view! {
