@@ -4,9 +4,8 @@ use leptos::prelude::*;
 
 use super::roofline::phase_mark;
 use crate::graph::Phase;
-use crate::study::words;
+use crate::ui::parts::term;
 use crate::ui::state::State;
-use crate::ui::term::term;
 
 #[component]
 pub fn Limits() -> impl IntoView {

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::graph::Phase;
+use crate::study::Topic;
 use crate::study::panel::Panel;
-use crate::study::{Topic, words};
 use crate::ui::state::State;
 use crate::units::fixed;
 use crate::worker::protocol::{Part, Pass};
