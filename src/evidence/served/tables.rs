@@ -115,6 +115,5 @@ pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) ->
             });
         }
     });
-    drop(left);
     results.into_iter().flatten().collect()
 }
