@@ -60,7 +60,7 @@ fn svg(chart: &Roofline, size: (u32, u32), theme: Theme) -> String {
 }
 
 fn svg_of(chart: &Chart, size: (u32, u32), theme: Theme) -> String {
-    rooflight::chart::svg::svg(chart, &[], size, theme).unwrap()
+    rooflight::chart::svg(chart, &[], size, theme).unwrap()
 }
 
 #[test]

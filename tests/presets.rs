@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rooflight::api::{Failure, FailureKind, Options, ParsedScenario};
-use rooflight::chart::svg::svg;
+use rooflight::chart::svg;
 use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, summary};
 use rooflight::efficiency::onnx::Models;
 use rooflight::efficiency::{Efficiencies, Rows};

@@ -1,9 +1,10 @@
 //! A chart as it is saved: a file is seen without the page around it, so it says what it shows.
 
+use plotters::prelude::SVGBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::plot::Pen;
-use super::surface::{DrawResult, Sheet};
+use super::surface::{DrawResult, Sheet, Surface};
 use super::{Chart, Theme, draw};
 
 /// Height of a line of the caption, and the margin around all of them, in CSS pixels.
@@ -55,6 +56,22 @@ impl Caption {
         }
         draw(&below, chart, theme)
     }
+}
+
+/// The chart as an SVG picture; `size` is the chart's in CSS pixels, and the captions are above it.
+pub fn svg(
+    chart: &Chart,
+    captions: &[&str],
+    (width, height): (u32, u32),
+    theme: Theme,
+) -> Result<String, String> {
+    let mut text = String::new();
+    let caption = Caption::new(captions, f64::from(width));
+    let size = (width, height + caption.height().round() as u32);
+    let area = Surface::Svg(SVGBackend::with_string(&mut text, size)).sheet();
+    caption.draw(&area, chart, theme).map_err(|error| error.to_string())?;
+    drop(area);
+    Ok(text)
 }
 
 #[cfg(test)]

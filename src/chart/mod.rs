@@ -23,14 +23,14 @@ mod scale;
 #[cfg(feature = "chart")]
 pub mod surface;
 #[cfg(feature = "chart")]
-pub mod svg;
-#[cfg(feature = "chart")]
 mod theme;
 mod unit;
 mod values;
 mod zoom;
 
 pub use bars::{Bar, Bars, Hues};
+#[cfg(feature = "chart")]
+pub use caption::svg;
 pub use curves::{Axis, Band, Curves, Line, Panel, Tone};
 pub use roofline::{KernelPoint, Roof, Roofline, elsewhere, not_shown, summary};
 #[cfg(feature = "chart")]

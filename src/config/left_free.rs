@@ -4,45 +4,33 @@ use super::catalog::numbers::sglang_memory::constants;
 use super::{Figure, Gpu, MemoryShareOf, Parallelism, Scheduler, Usage};
 use crate::units::MIB;
 
-/// What a default share depends on besides the GPU.
-#[derive(Debug, Clone, Copy)]
-pub struct StartUp {
-    pub parallel: Parallelism,
-    pub usage: Usage,
-    /// The token budget of each rank.
-    pub tokens: f64,
-    /// The largest CUDA graph of a decode step.
-    pub graph: u32,
-}
-
-impl StartUp {
-    /// MiB that SGLang leaves free on a GPU with `total`.
-    fn left_free(self, total: f64) -> f64 {
-        let known = constants();
-        let Self { parallel, usage, tokens, graph } = self;
-        let (ranks, graph) = (f64::from(usage.ranks.max(1)), f64::from(graph));
-        let mut free = known.constant
-            + (tokens * ranks).max(known.least_chunk) * known.chunk_token
-            + graph * known.graph_sequence
-            + f64::from(parallel.gpus()) * known.replica_gpu;
-        if parallel.dp > 1 {
-            let more = if graph > known.many_sequences { known.many_rank_sequence } else { 0.0 };
-            free += graph * ranks * (known.rank_sequence + more);
-        }
-        if total > known.large_gpu {
-            free = free.max(known.least);
-        }
-        if usage.verified > 1 { free + known.drafting } else { free }
+/// MiB that SGLang leaves free on a GPU with `total`.
+fn left_free(total: f64, (parallel, usage): (Parallelism, Usage), tokens: f64, graph: f64) -> f64 {
+    let known = constants();
+    let ranks = f64::from(usage.ranks.max(1));
+    let mut free = known.constant
+        + (tokens * ranks).max(known.least_chunk) * known.chunk_token
+        + graph * known.graph_sequence
+        + f64::from(parallel.gpus()) * known.replica_gpu;
+    if parallel.dp > 1 {
+        let more = if graph > known.many_sequences { known.many_rank_sequence } else { 0.0 };
+        free += graph * ranks * (known.rank_sequence + more);
     }
+    if total > known.large_gpu {
+        free = free.max(known.least);
+    }
+    if usage.verified > 1 { free + known.drafting } else { free }
 }
 
 impl Scheduler {
-    /// The memory share on `gpu` unless one is set.
-    pub fn share_on(&self, gpu: &Gpu, start_up: StartUp) -> Figure {
+    /// The memory share on `gpu` unless one is set, with a budget of `tokens` on each rank and a CUDA graph for decode steps
+    /// of up to `graph` sequences.
+    pub fn share_on(&self, gpu: &Gpu, of: (Parallelism, Usage), tokens: f64, graph: Option<u32>) -> Figure {
         let Figure(listed, source) = &self.memory_share;
         let derived = || {
             let total = gpu.memory().ok()?.0 / MIB;
-            Some(to_share(start_up.left_free(total), total)).filter(|share| *share > 0.0)
+            let free = left_free(total, of, tokens, f64::from(graph.unwrap_or(0)));
+            Some(to_share(free, total)).filter(|share| *share > 0.0)
         };
         let derived = if self.memory_share_of == MemoryShareOf::Static { derived() } else { None };
         Figure(derived.or(*listed), source.clone())
@@ -69,10 +57,9 @@ mod tests {
             let parallel = Parallelism { tp, pp: 1, dp: 1, ep: 1 };
             let usage = Usage::plain(1);
             let (tokens, seqs) = scheduler.limits_on(gpu, usage);
-            let graph =
-                scheduler.decode_graph(gpu, parallel, seqs.0.expect("a limit") as u32).expect("a rule");
-            let start_up = StartUp { parallel, usage, tokens: tokens.0.expect("a budget"), graph };
-            let taken = scheduler.share_on(gpu, start_up).0.expect("a share");
+            let graph = scheduler.decode_graph(gpu, parallel, seqs.0.expect("a limit") as u32);
+            let tokens = tokens.0.expect("a budget");
+            let taken = scheduler.share_on(gpu, (parallel, usage), tokens, graph).0.expect("a share");
             assert!((taken - share).abs() < 0.003, "{} x {tp}: {taken}", gpu.id);
         }
     }

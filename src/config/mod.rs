@@ -41,7 +41,6 @@ pub use inputs::Field;
 pub(crate) use issue::excerpt;
 pub use issue::{Issue, Severity};
 pub use latency::LatencyMetric;
-pub use left_free::StartUp;
 #[cfg(feature = "tools")]
 pub use left_free::to_share;
 pub use measured::{Measured, Metric, comparable};

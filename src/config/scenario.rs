@@ -2,7 +2,7 @@
 
 use super::catalog::catalog;
 use super::model::Size;
-use super::{Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, StartUp, Usage, Workload};
+use super::{Dtype, Gpu, Load, Measured, Model, Parallelism, Scheduler, SpecSheet, Usage, Workload};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -173,10 +173,10 @@ impl Scenario {
 
     /// The memory share that its engine takes on `gpu` unless told otherwise.
     pub fn memory_share(&self, scheduler: &Scheduler, gpu: &Gpu) -> Option<f64> {
-        let (parallel, usage) = (self.parallel, self.usage());
+        let usage = self.usage();
         let tokens = self.overrides.token_budget.map(f64::from).or(scheduler.limits_on(gpu, usage).0.0)?;
-        let graph = self.overrides.largest_graph.or_else(|| self.decode_graph(scheduler, gpu)).unwrap_or(0);
-        scheduler.share_on(gpu, StartUp { parallel, usage, tokens, graph }).0
+        let graph = self.overrides.largest_graph.or_else(|| self.decode_graph(scheduler, gpu));
+        scheduler.share_on(gpu, (self.parallel, usage), tokens, graph).0
     }
 
     /// Another model of the catalog. One that is published in less than 16 bits comes as published; others keep the

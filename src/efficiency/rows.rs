@@ -28,7 +28,8 @@ impl FamilyRows {
 pub struct Rows {
     families: BTreeMap<Family, FamilyRows>,
     seen: FxHashMap<(Family, Vec<u32>), usize>,
-    calls: Vec<CallRow>,
+    /// `None` for calls that no model covers.
+    calls: Vec<Option<CallRow>>,
     gpu: String,
     /// Nothing is asked, because the plan is finished with ideals.
     silent: bool,
@@ -36,8 +37,7 @@ pub struct Rows {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct CallRow {
-    /// `None` if no model covers the call.
-    row: Option<(Family, usize)>,
+    row: (Family, usize),
     in_service: Seconds,
     waits_for_host: bool,
     stretch: f64,
@@ -63,21 +63,15 @@ impl Rows {
         }
         self.gpu.clone_from(&gpu.id);
         let call = match op.family().zip(op.served_vector(gpu, engine)?) {
-            Some((family, ServedVector { vector: row, waits_for_host, added })) => CallRow {
-                row: Some((family, self.add(family, row))),
+            Some((family, ServedVector { vector: row, waits_for_host, added })) => Some(CallRow {
+                row: (family, self.add(family, row)),
                 // What is added is of cold keys.
                 in_service: op.in_service(if added.is_some() { Bytes::ZERO } else { stored }, gpu, engine)?,
                 waits_for_host,
                 stretch: op.stretch(gpu, engine),
                 added,
-            },
-            None => CallRow {
-                row: None,
-                in_service: Seconds::ZERO,
-                waits_for_host: false,
-                stretch: 1.0,
-                added: None,
-            },
+            }),
+            None => None,
         };
         self.calls.push(call);
         Ok(self.calls.len() - 1)
@@ -110,14 +104,16 @@ impl Rows {
         let seen = map_of(trained_on.iter().map(|(family, gpus)| (*family, is_here(gpus))));
         let mut calls = Vec::with_capacity(self.calls.len());
         for call in &self.calls {
-            calls.push(match call.row {
+            calls.push(match *call {
                 None => CallAnswer::NONE,
-                Some((family, row)) => CallAnswer {
-                    answer: Some(answers.get(&family)?.get(row)?.with(call.added).stretched(call.stretch)),
-                    in_service: call.in_service,
-                    waits_for_host: call.waits_for_host,
-                    seen: seen.get(&family).is_some_and(|&seen| seen),
-                },
+                Some(CallRow { row: (family, row), in_service, waits_for_host, stretch, added }) => {
+                    CallAnswer {
+                        answer: Some(answers.get(&family)?.get(row)?.with(added).stretched(stretch)),
+                        in_service,
+                        waits_for_host,
+                        seen: seen.get(&family).is_some_and(|&seen| seen),
+                    }
+                }
             });
         }
         Some(Learned { release: release.to_owned(), calls })

@@ -10,32 +10,47 @@ use super::served::calibrated::LeaveOut;
 use crate::calibration::Observed;
 use crate::serving::sim::Metrics;
 
-/// Measured figures of a run: means in milliseconds, and output tokens per second.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Times {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefill_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decode_step_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttft_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttft_median_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tpot_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_per_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub joules_per_output_token: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub power_w_per_gpu: Option<f64>,
+/// Lists the metrics in the order of reports: their fields in [`Times`], and their names.
+macro_rules! metrics {
+    ($($(#[$note:meta])* $metric:ident, $field:ident, $name:literal;)+) => {
+        /// Measured figures of a run: means in milliseconds, and output tokens per second.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+        pub struct Times {
+            $($(#[$note])*
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub $field: Option<f64>,)+
+            #[serde(skip)]
+            pub idle_w: Option<f64>,
+        }
+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum ErrorMetric { $($metric),+ }
+
+        impl ErrorMetric {
+            pub fn of(self, times: &Times) -> Option<f64> {
+                match self { $(Self::$metric => times.$field),+ }
+            }
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$metric => $name),+ }
+            }
+        }
+    };
+}
+
+metrics! {
+    Prefill, prefill_ms, "prefill";
+    DecodeStep, decode_step_ms, "decode step";
+    Total, total_ms, "total";
+    Ttft, ttft_ms, "TTFT";
+    TtftMedian, ttft_median_ms, "TTFT median";
+    Tpot, tpot_ms, "TPOT";
+    Throughput, output_per_s, "throughput";
+    JoulesPerOutputToken, joules_per_output_token, "J per token";
     /// Energy per token if tokens came at the measured rate, with GPUs idle for the rest of the time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub joules_at_measured_rate: Option<f64>,
-    #[serde(skip)]
-    pub idle_w: Option<f64>,
+    JoulesAtMeasuredRate, joules_at_measured_rate, "J at the rate";
+    Power, power_w_per_gpu, "power";
 }
 
 impl Times {
@@ -58,53 +73,6 @@ impl Times {
             Some(self.joules_per_output_token? + self.idle_w? * (1.0 / rate - 1.0 / own))
         };
         Self { joules_at_measured_rate: found(), ..self }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorMetric {
-    Prefill,
-    DecodeStep,
-    Total,
-    Ttft,
-    TtftMedian,
-    Tpot,
-    Throughput,
-    JoulesPerOutputToken,
-    JoulesAtMeasuredRate,
-    Power,
-}
-
-impl ErrorMetric {
-    pub fn of(self, times: &Times) -> Option<f64> {
-        match self {
-            Self::Prefill => times.prefill_ms,
-            Self::DecodeStep => times.decode_step_ms,
-            Self::Total => times.total_ms,
-            Self::Ttft => times.ttft_ms,
-            Self::TtftMedian => times.ttft_median_ms,
-            Self::Tpot => times.tpot_ms,
-            Self::Throughput => times.output_per_s,
-            Self::JoulesPerOutputToken => times.joules_per_output_token,
-            Self::JoulesAtMeasuredRate => times.joules_at_measured_rate,
-            Self::Power => times.power_w_per_gpu,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Prefill => "prefill",
-            Self::DecodeStep => "decode step",
-            Self::Total => "total",
-            Self::Ttft => "TTFT",
-            Self::TtftMedian => "TTFT median",
-            Self::Tpot => "TPOT",
-            Self::Throughput => "throughput",
-            Self::JoulesPerOutputToken => "J per token",
-            Self::JoulesAtMeasuredRate => "J at the rate",
-            Self::Power => "power",
-        }
     }
 }
 

@@ -47,9 +47,10 @@ pub trait Kernel {
         Ok(None)
     }
 
-    /// Whether the call takes as long as the host needs to launch its kernels, which the model has learned with it.
-    fn waits_for_host(&self, _launch: &Launch<'_>) -> Result<bool, MissingFigure> {
-        Ok(false)
+    /// The vector, and whether the call takes as long as the host needs to launch its kernels, which the model has
+    /// learned with it.
+    fn vector_and_wait(&self, launch: &Launch<'_>) -> Result<Option<(Vec<f32>, bool)>, MissingFigure> {
+        Ok(self.vector(launch)?.map(|vector| (vector, false)))
     }
 
     /// The call without its cached tokens, and the time they add to it, where that is known better than learned.
@@ -257,8 +258,8 @@ impl Op {
         let launch = Launch { caller: engine.caller(), ..Launch::on(gpu) };
         let Some(launch) = self.served(engine, launch) else { return Ok(None) };
         let Some((alone, time)) = self.without_cache(&launch)? else {
-            let waits_for_host = self.waits_for_host(&launch)?;
-            return Ok(self.vector(&launch)?.map(|vector| ServedVector {
+            let served = self.vector_and_wait(&launch)?;
+            return Ok(served.map(|(vector, waits_for_host)| ServedVector {
                 vector,
                 waits_for_host,
                 added: None,

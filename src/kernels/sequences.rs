@@ -18,6 +18,10 @@ pub enum Phase {
 }
 
 impl Phase {
+    pub fn name(self) -> &'static str {
+        self.choose("Prefill", "Decode")
+    }
+
     /// `prefill` or `decode`, by phase.
     pub fn choose<T>(self, prefill: T, decode: T) -> T {
         match self {

@@ -134,14 +134,7 @@ fn limiting(kernels: &[KernelLine], host_share: f64) -> (Resource, f64) {
 }
 
 fn by_host(phase: Phase) -> String {
-    format!("{} is limited by the host", named(phase))
-}
-
-fn named(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Prefill => "Prefill",
-        Phase::Decode => "Decode",
-    }
+    format!("{} is limited by the host", phase.name())
 }
 
 /// `host`: the share of the step that is host time not hidden.
@@ -161,6 +154,6 @@ fn sentence(phase: Phase, (limit, share): (Resource, f64), kernels: &[KernelLine
         kernels.iter().filter(|line| line.limit == limit).max_by(|a, b| a.share.total_cmp(&b.share));
     let most =
         largest.map_or(String::new(), |line| format!(" ({} alone: {})", line.name, percent(line.share)));
-    let phase = named(phase);
+    let phase = phase.name();
     format!("{phase} is limited by {resource}: {} of the step goes to {kind}{most}.", percent(share))
 }

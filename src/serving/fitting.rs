@@ -3,7 +3,7 @@
 use super::fit::Demand;
 use super::memory::memory;
 use crate::config::check::{divides, weight_formats};
-use crate::config::{Dtype, Load, MissingFigure, Parallelism, Setup, StartUp, Usage};
+use crate::config::{Dtype, Load, MissingFigure, Parallelism, Setup, Usage};
 use crate::units::{Bytes, decimal};
 
 /// The smallest change that makes `setup` fit, in words.
@@ -43,13 +43,9 @@ pub fn fitting(setup: &Setup, demand: &Demand) -> Result<Option<Setup>, MissingF
         change(&mut trial);
         trial
     };
-    let start_up = StartUp {
-        parallel: setup.parallel,
-        usage: Usage::of(setup.parallel, &setup.workload),
-        tokens: f64::from(setup.token_budget),
-        graph: setup.largest_graph,
-    };
-    let usual = setup.engine.scheduler.share_on(&setup.gpu, start_up).0;
+    let usage = Usage::of(setup.parallel, &setup.workload);
+    let (tokens, graph) = (f64::from(setup.token_budget), Some(setup.largest_graph));
+    let usual = setup.engine.scheduler.share_on(&setup.gpu, (setup.parallel, usage), tokens, graph).0;
     let usual = usual.filter(|share| *share > setup.memory_share);
     if let Some(memory_share) = usual {
         let trial = with(&|trial| trial.memory_share = memory_share);

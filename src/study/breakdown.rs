@@ -35,7 +35,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     for pass in &report.passes {
         blocks.push(Block::heading(format!(
             "{}: {} per step, uncalibrated",
-            words::phase(pass.phase),
+            pass.phase.name(),
             pass.time.print()
         )));
         blocks.push(Block::text(&pass.sentence));
@@ -63,7 +63,7 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
     let words = format!(
         "Bound by compute {compute}, by memory bandwidth {memory}, by links {links}, by launches and the host {launch}."
     );
-    let name = format!("{} by part and resource", words::phase(pass.phase));
+    let name = format!("{} by part and resource", pass.phase.name());
     drawn(&name, &["Compute", "Memory", "Links", "Launch and host"], Hues::Resources, bars, &words)
 }
 
@@ -100,7 +100,7 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         words +=
             &format!(" Losses are not broken down for {names}: {tiles} tiles differ from those assumed.");
     }
-    let name = format!("{} by kernel", words::phase(pass.phase));
+    let name = format!("{} by kernel", pass.phase.name());
     let legend = ["Roofline", "Tile and wave quantisation", "Other losses"];
     drawn(&name, &legend, Hues::Parts, bars, &words)
 }
@@ -126,7 +126,7 @@ fn headroom(pass: &PassReport) -> String {
     };
     let with = |less: Seconds| pass.time - pass.saving(less);
     let (at_ceiling, at_roofline) = (with(less(ceiling)), with(less(|kernel| kernel.roofline)));
-    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let phase = pass.phase.name().to_ascii_lowercase();
     let mut text =
         format!("With every kernel at its ceiling, a {phase} step would take {}", at_ceiling.print());
     if less(ceiling).0 > pass.saving(less(ceiling)).0 * DISTINCT {

@@ -15,18 +15,14 @@ pub fn cases(link: &Link, _: &str) -> Vec<Case> {
     let mut changes = Changes { base, cases: Vec::new() };
     changes.add_shards();
     changes.add_formats();
-    for engine in catalog().engines.engines.iter().filter(|engine| engine.id != base.engine) {
-        changes.add(engine.name.clone(), |scenario| scenario.run_by(&engine.id));
-    }
+    changes.cases.extend(edit::other_engines(base));
     changes.add_attention_dp();
     changes.add_budgets();
     if let Some(setup) = check(base, catalog()).0.filter(|_| !base.has_pools()) {
         changes.add_settings(&setup);
     }
     changes.add_loads();
-    for gpu in catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu) {
-        changes.add(gpu.name.clone(), |scenario| scenario.put_on(&gpu.id));
-    }
+    changes.cases.extend(edit::every_other_gpu(base));
     changes.cases
 }
 

@@ -1,5 +1,6 @@
 //! A configuration next to up to three others: differences, results, and scaling with load.
 
+use super::pick::Fit;
 use super::presets::compared_gpus;
 use super::rank::{COMPARED, CONFIDENT, WinProbability};
 use super::{Block, Case, Row, Span, Study, against_measured, edit, metric, setting, to_measure, words};
@@ -8,7 +9,6 @@ use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load, ModelChoice, Scenario, catalog, check};
-use crate::serving::memory_of;
 use crate::units::{chance, fixed, percent};
 
 /// Clients or sequences at which each configuration is predicted for the curves; multiples of any other load.
@@ -33,10 +33,7 @@ pub fn shown(link: &Link) -> Vec<Scenario> {
 /// On GPUs other than the form's that have room for the model.
 fn other_gpus(base: &Scenario) -> impl Iterator<Item = Case> {
     let gpus = compared_gpus().filter(|id| *id != base.gpu).filter_map(|id| catalog().gpu(id));
-    edit::on_gpus(base, gpus).into_iter().filter(|case| {
-        let memory = check(&case.scenario, catalog()).0.and_then(|setup| memory_of(&setup).ok());
-        memory.is_some_and(|memory| memory.max_concurrency >= 1.0)
-    })
+    edit::on_gpus(base, gpus).into_iter().filter(|case| Fit::of(&case.scenario).0 == Fit::Fits)
 }
 
 /// The loads of the curves, of the form's kind.

@@ -8,6 +8,11 @@ pub fn on_gpus<'a>(base: &Scenario, gpus: impl Iterator<Item = &'a Gpu>) -> Vec<
     gpus.map(|gpu| Case::edited(&gpu.name, base, |scenario| scenario.put_on(&gpu.id))).collect()
 }
 
+/// `base` on each GPU but its own, by its name.
+pub fn every_other_gpu(base: &Scenario) -> Vec<Case> {
+    on_gpus(base, catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu))
+}
+
 /// `base` on each engine but its own, by its name.
 pub fn other_engines(base: &Scenario) -> Vec<Case> {
     let others = catalog().engines.engines.iter().filter(|engine| engine.id != base.engine);

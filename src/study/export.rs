@@ -96,7 +96,7 @@ const KERNEL_COLUMNS: [&str; 14] = [
 fn kernels(report: &Report) -> String {
     let cells = |pass: &PassReport, kernel: &KernelLine| -> Vec<String> {
         [
-            words::phase(pass.phase).into(),
+            pass.phase.name().into(),
             words::block(kernel.block).into(),
             kernel.name.into(),
             kernel.shape.clone(),

@@ -21,7 +21,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     // Most of a request's time is decode.
     for (place, pass) in report.passes.iter().enumerate().rev() {
         let ranked = ranked(pass, own.elsewhere(place));
-        blocks.push(Block::heading(format!("{}: {} per step", words::phase(pass.phase), pass.time.print())));
+        blocks.push(Block::heading(format!("{}: {} per step", pass.phase.name(), pass.time.print())));
         blocks.push(Block::text(first(pass, &ranked)));
         blocks.push(table(pass, &ranked));
         blocks.extend(fastest(pass, &ranked).map(Block::text));
@@ -133,7 +133,7 @@ fn table(pass: &PassReport, ranked: &[Gain<'_>]) -> Block {
     if pass.host.0 > 0.0 {
         rows.push(plain("Host time not hidden".into(), pass.host, pass.host, pass.host));
     }
-    let name = format!("Headroom of {}", words::phase(pass.phase).to_ascii_lowercase());
+    let name = format!("Headroom of {}", pass.phase.name().to_ascii_lowercase());
     Block::table(name, &HEAD, rows).called(format!("headroom-{phase}"))
 }
 
@@ -203,7 +203,7 @@ fn tiles(pass: &PassReport, ranked: &[Gain<'_>]) -> Option<Block> {
         Some(Row::new(std::iter::once(name).chain(cells.map(Span::plain)).collect()))
     };
     let rows: Vec<Row> = ranked.iter().filter_map(row).collect();
-    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let phase = pass.phase.name().to_ascii_lowercase();
     let name = format!("Tiles and waves of {phase}");
     let text = "Tiles in rows, columns and depth, chosen by a rule fitted to published launches. A wave is the tiles \
         that run at once. Waste is the work lost to padding and idle SMs: it costs time only where compute sets the ceiling.";

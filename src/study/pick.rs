@@ -99,7 +99,7 @@ fn popular_of(kind: &str) -> &'static [&'static str] {
 
 /// Whether the weights and one request of this load fit in the current layout.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+pub(super) enum Fit {
     Fits,
     TooLarge,
     /// Incompatible with the form: a degree or a format.
@@ -108,7 +108,7 @@ enum Fit {
 
 impl Fit {
     /// Whether a scenario fits, and the weights on the fullest GPU unless it is refused.
-    fn of(scenario: &Scenario) -> (Self, Option<Bytes>) {
+    pub(super) fn of(scenario: &Scenario) -> (Self, Option<Bytes>) {
         let (setup, _) = check(scenario, catalog());
         match setup.and_then(|setup| memory_of(&setup).ok()) {
             Some(memory) if memory.max_concurrency >= 1.0 => (Self::Fits, Some(memory.weights)),
@@ -117,7 +117,7 @@ impl Fit {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::Fits => "fits",
             Self::TooLarge => "does not fit as laid out",

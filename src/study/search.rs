@@ -6,11 +6,10 @@ use entries::entries;
 pub use entries::{Entry, of_gpu, of_model};
 
 use super::panel::SHORTCUTS;
-use super::pick::{self, PICK};
+use super::pick::{self, Fit, PICK};
 use super::{Block, Study};
 use crate::config::inputs::reset;
 use crate::config::{Field, Issue, ModelChoice, catalog, check, link, names};
-use crate::serving::memory_of;
 use crate::study::words;
 use crate::units::Order;
 
@@ -127,9 +126,10 @@ fn say_whether_it_fits(entry: &mut Entry) {
         return;
     }
     let (link, _) = link::decode(&entry.link);
-    let (setup, _) = check(&link.scenario, catalog());
-    let Some(memory) = setup.and_then(|setup| memory_of(&setup).ok()) else { return };
-    entry.facts += if memory.max_concurrency >= 1.0 { ", fits" } else { ", does not fit as laid out" };
+    let (fit, _) = Fit::of(&link.scenario);
+    if fit != Fit::Refused {
+        entry.facts += &format!(", {}", fit.words());
+    }
 }
 
 /// The model of a published name.

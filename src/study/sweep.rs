@@ -5,7 +5,7 @@ use super::{Block, Case, Row, Study, against_measured, edit};
 use crate::chart::{Axis, Bar, Bars, Chart, ChartUnit, Curves, Panel, Tone, runs};
 use crate::config::DEGREES;
 use crate::config::link::Link;
-use crate::config::{Dtype, Lengths, Scenario, catalog};
+use crate::config::{Dtype, Lengths, Scenario};
 use crate::study::words;
 use crate::units::{Order, chance, count};
 
@@ -45,7 +45,7 @@ pub fn cases(link: &Link, chosen: &str) -> Vec<Case> {
         "tp" => over(DEGREES.into_iter().filter(|&tp| tp != base.parallel.tp).collect(), edit::tp),
         "token_budget" => over(BUDGETS.into(), |scenario, most| scenario.overrides.token_budget = Some(most)),
         "max_seqs" => over(SEQUENCES.into(), |scenario, most| scenario.overrides.max_seqs = Some(most)),
-        "gpu" => edit::on_gpus(base, catalog().gpus.gpus.iter().filter(|gpu| gpu.id != base.gpu)),
+        "gpu" => edit::every_other_gpu(base),
         "engine" => edit::other_engines(base),
         "weights" => Dtype::ALL
             .iter()

@@ -3,7 +3,7 @@
 use crate::calibration::Factors;
 use crate::config::catalog::CALL_NAMES;
 use crate::config::{Arch, Load, Setup, Workload};
-use crate::graph::{Block, Phase};
+use crate::graph::Block;
 use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
 use crate::units::{count, counted, decimal, fixed, percent};
@@ -18,10 +18,7 @@ pub fn longer(factor: f64) -> String {
 pub fn limits(pass: &PassReport, factors: Option<Factors>) -> String {
     /// Changes below this are within the error of the parts.
     const LEAST: f64 = 0.02;
-    let factor = |factors: Factors| match pass.phase {
-        Phase::Prefill => factors.prefill,
-        Phase::Decode => factors.decode,
-    };
+    let factor = |factors: Factors| pass.phase.choose(factors.prefill, factors.decode);
     match factors.map(factor).filter(|factor| (factor - 1.0).abs() >= LEAST) {
         Some(factor) => {
             let (than, time) = (longer(factor), (pass.time * factor).print());
@@ -132,13 +129,6 @@ pub fn arch(arch: Arch) -> &'static str {
         Arch::Cdna3 => "CDNA 3",
         Arch::Cdna4 => "CDNA 4",
         Arch::Xe2 => "Xe2",
-    }
-}
-
-pub fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Prefill => "Prefill",
-        Phase::Decode => "Decode",
     }
 }
 

@@ -1,11 +1,10 @@
-//! Name, search, undo and redo, panels outside the views, theme.
+//! Name, mode, search, undo and redo, panels outside the views, theme.
 
 use leptos::prelude::*;
 
 use super::copy::Copy;
-use super::find::Mode;
 use super::history::History;
-use super::radio::{radio, segments};
+use super::parts::{radio, segments};
 use super::state::{State, ThemeChoice, frame};
 use crate::study::panel::{HEADER_PANELS, Panel};
 
@@ -50,6 +49,17 @@ pub fn Header() -> impl IntoView {
             <Theme />
         </header>
     }
+}
+
+/// Switches between evaluating one configuration and finding plans. Absent in a frame, which shows one configuration.
+#[component]
+fn Mode() -> impl IntoView {
+    let state = State::get();
+    let option = |(id, text, finds): (&str, &str, bool)| {
+        radio("mode", id.into(), text, move || state.finding.get() == finds, move || state.seek(finds))
+    };
+    let options = [("mode-evaluate", "Evaluate", false), ("mode-find", "Find", true)].map(option);
+    frame::view().is_none().then_some(segments("", "Mode", options.into()))
 }
 
 #[component]

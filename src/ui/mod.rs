@@ -7,14 +7,10 @@ mod find;
 mod header;
 mod history;
 mod inputs;
-mod keys;
-mod panic;
 mod parts;
-mod radio;
 mod results;
 mod search;
 mod state;
-mod term;
 
 use gloo::utils::document;
 use leptos::prelude::*;
@@ -25,13 +21,21 @@ use crate::config::catalog::catalog;
 use find::Plans;
 use header::Header;
 use inputs::Inputs;
+use parts::dispatch;
 use results::Results;
 use search::Search;
 use state::{State, frame};
 
-/// Reads the catalogs. Loading and mounting are separate tasks, so that neither blocks the browser.
+/// A panic ends the instance. `static/boot/boot.js` says so, with a link to the configuration: the banner cannot rely on this
+/// instance.
+const PANIC: &str = "rooflight:panic";
+
+/// Reports panics, and reads the catalogs. Loading and mounting are separate tasks, so that neither blocks the browser.
 pub fn start() {
-    panic::install();
+    std::panic::set_hook(Box::new(|info| {
+        console_error_panic_hook::hook(info);
+        dispatch(PANIC, &info.to_string().into());
+    }));
     catalog();
 }
 

@@ -8,7 +8,7 @@ use web_sys::{Element, HtmlElement, MouseEvent, Node};
 
 use super::document::DocumentView;
 use super::history::recent::{RecentSetup, others};
-use super::keys::{is_shortcut, is_writing};
+use super::parts::{closest, is_shortcut, is_writing};
 use super::state::State;
 use crate::study::panel::SHORTCUTS;
 
@@ -64,8 +64,7 @@ pub fn Search() -> impl IntoView {
     };
     // A view was chosen.
     let click = move |event: MouseEvent| {
-        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-        if target.is_some_and(|target| matches!(target.closest("a"), Ok(Some(_)))) {
+        if closest(event.target(), "a").is_some() {
             close();
         }
     };

@@ -1,7 +1,6 @@
 //! Physical quantities as types, the one formatter that prints them, and what all folders need of lists and random numbers.
 
 mod chance;
-mod extremes;
 mod format;
 mod order;
 mod quantity;
@@ -16,9 +15,8 @@ pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
 pub use chance::{Doubt, chance, confidence, doubt, tenths};
-pub use extremes::{larger, smaller};
 pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
-pub use order::{Order, map_of, quantile, set_of};
+pub use order::{Order, larger, map_of, quantile, set_of, smaller};
 pub use quantity::{
     Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, HOURS_PER_MONTH, Joules, Seconds, Watts,
 };

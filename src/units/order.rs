@@ -4,6 +4,17 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The larger of two numbers that are not NaN. `f64::max` and `f64::min` have rules for NaN that WebAssembly lacks, so
+/// there they are calls of a library, millions of them in a run.
+pub fn larger(one: f64, other: f64) -> f64 {
+    if one < other { other } else { one }
+}
+
+/// The smaller of two numbers that are not NaN.
+pub fn smaller(one: f64, other: f64) -> f64 {
+    if other < one { other } else { one }
+}
+
 /// Stable sorting of lists of anything.
 pub trait Order<T> {
     fn order_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);

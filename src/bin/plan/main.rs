@@ -3,7 +3,6 @@
 mod compare;
 #[path = "../console.rs"]
 mod console;
-mod table;
 mod threads;
 
 use std::io::BufRead;
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
-use rooflight::api::ParsedScenario;
+use rooflight::api::{ParsedScenario, plan_columns};
 use rooflight::config::{Issue, Severity};
 use rooflight::deploy;
 use rooflight::efficiency::onnx::Models;
@@ -23,7 +22,7 @@ use rooflight::study::heading;
 use rooflight::units::count;
 
 use compare::SearchComparison;
-use console::{About, ask, models, print, print_issues};
+use console::{About, ask, csv_line, models, print, print_issues};
 use threads::searched;
 
 #[derive(Parser)]
@@ -114,7 +113,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         Cli::command().error(ErrorKind::ArgumentConflict, text).exit();
     }
     if format == Format::Csv {
-        print(&table::head())?;
+        print(&csv_head())?;
     }
     let one = |number: usize, text: &str| -> Result<bool, Failed> {
         let before = if cli.jsonl { format!("request {number}: ") } else { String::new() };
@@ -133,7 +132,7 @@ fn run(cli: &Cli) -> Result<bool, Failed> {
         let text = match (format, best) {
             (Format::Json, _) => serde_json::to_string(&capacity)?,
             (Format::Table, _) => heading + &capacity.to_table(),
-            (Format::Csv, _) => table::rows(number, &answer.plans),
+            (Format::Csv, _) => csv_rows(number, &answer.plans),
             (Format::Commands, Some(best)) => deploy::commands(&best),
             (Format::Yaml, Some(best)) => deploy::manifest(&best)?,
             (Format::Commands | Format::Yaml, None) => return Ok(false),
@@ -219,4 +218,18 @@ fn stats(answer: &Answer, elapsed: Duration) -> String {
         count(f64::from(counts.simulated) / seconds),
         pruned,
     )
+}
+
+/// The heading of plans as CSV. The first column is the request's number, from 1.
+fn csv_head() -> String {
+    let (names, _) = plan_columns(None);
+    csv_line(std::iter::once("request".to_owned()).chain(names))
+}
+
+/// One line per plan; empty without plans.
+fn csv_rows(request: usize, plans: &[DeploymentPlan]) -> String {
+    let row = |plan: &DeploymentPlan| {
+        csv_line(std::iter::once(request.to_string()).chain(plan_columns(Some(plan)).1))
+    };
+    plans.iter().map(row).collect::<Vec<_>>().join("\n")
 }

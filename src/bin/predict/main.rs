@@ -16,7 +16,7 @@ use std::rc::Rc;
 use clap::Parser;
 use clap::error::ErrorKind;
 use rooflight::api::{Failure, FailureKind, Options, ParsedScenario, figures};
-use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg::svg};
+use rooflight::chart::{Chart, Palette, Roofline, Theme, runs, svg};
 use rooflight::config::link::{Link, SearchSpace};
 use rooflight::config::{Field, Issue, Severity};
 use rooflight::deploy;

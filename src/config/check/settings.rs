@@ -2,8 +2,7 @@
 
 use crate::config::inputs::Range;
 use crate::config::{
-    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, StartUp,
-    Usage,
+    Batching, ESTIMATE, Engine, Field, Figure, Gpu, Issue, MemoryShareOf, Overrides, Parallelism, Usage,
 };
 use crate::units::{Bytes, count, decimal};
 
@@ -51,8 +50,8 @@ pub fn settings(
         (Some(tokens), Some(seqs)) => {
             let decoding = (seqs as u32).saturating_mul(usage.verified);
             let by_default = || scheduler.decode_graph(gpu, *parallel, decoding);
-            let graph = given.largest_graph.or_else(by_default).unwrap_or(0);
-            scheduler.share_on(gpu, StartUp { parallel: *parallel, usage, tokens, graph })
+            let graph = given.largest_graph.or_else(by_default);
+            scheduler.share_on(gpu, (*parallel, usage), tokens, graph)
         }
         _ => scheduler.memory_share.clone(),
     };

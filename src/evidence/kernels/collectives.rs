@@ -7,7 +7,7 @@ use super::report::{ComparedCall, FamilyReport, report};
 use super::{Comparison, EvaluationError};
 use crate::config::catalog::{catalog, collectives, physics};
 use crate::evidence::measured_calls::visit_collectives;
-use crate::kernels::collective::measured::NCCL;
+use crate::kernels::collective::NCCL;
 use crate::kernels::{Collective, Op, collective};
 
 /// Compares the collectives' times with the tables under `data`; `None` if those have none that is predicted. Their

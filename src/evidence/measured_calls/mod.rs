@@ -1,15 +1,13 @@
 //! Measured kernel calls, read from the tables that the records of the families list.
 
-mod feature_row;
-
 use std::path::Path;
 
 use super::tables::{self, TableError};
-use crate::config::catalog::{FamilyRecord, kernels};
-use crate::kernels::measured::{REFERENCE_SOURCE, Reader, Visitor};
-use crate::kernels::{Family, READERS, collective};
-
-pub use feature_row::FeatureRow;
+use crate::config::catalog::{FamilyRecord, catalog, kernels};
+use crate::config::kernels::Caller;
+use crate::kernels::measured::{MeasuredCall, REFERENCE_SOURCE, Reader, Visitor};
+use crate::kernels::{Family, Launch, READERS, collective};
+use crate::units::Seconds;
 
 /// The sources that efficiencies of `family` are relative to. Of norms and similar kernels, each GPU was measured by one source
 /// only, in kernel time without host gaps: both are references, and a column tells their kernels apart.
@@ -60,6 +58,35 @@ fn reader(family: Family, name: &str) -> Reader {
     let mut all = READERS.iter().copied().flatten();
     let found = all.find(|(of, table, _)| (*of, *table) == (family, name));
     found.unwrap_or_else(|| panic!("no reader of {name} for {family:?}")).2
+}
+
+/// A call's features as launched by the benchmark loop, and its ideal time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureRow {
+    pub features: Vec<f32>,
+    pub ideal: Seconds,
+}
+
+impl MeasuredCall {
+    /// Fails if no model covers the call: a GPU without a record, or one that lacks a figure; a format or kernel
+    /// nobody learned.
+    pub fn row(&self) -> Result<FeatureRow, String> {
+        let gpu = catalog().gpu(&self.gpu).ok_or_else(|| format!("no record of {}", self.gpu))?;
+        // Sources that name no engine called the library, as vLLM does.
+        let engine = catalog().engine(if self.engine.is_empty() { "vllm" } else { &self.engine });
+        let launch = Launch {
+            caller: Caller::from_id(&self.engine),
+            name: &self.kernel,
+            kernel: self.op.named(&self.kernel, engine, gpu.arch),
+            math: self.dtype,
+            ..Launch::on(gpu)
+        };
+        let row = self.op.vector(&launch)?;
+        let features = row.ok_or_else(|| format!("no model for {} by {}", self.formats(), self.kernel))?;
+        let count = self.op.count(gpu)?;
+        let ideal = count.ideal(gpu)?;
+        Ok(FeatureRow { features, ideal })
+    }
 }
 
 #[cfg(test)]

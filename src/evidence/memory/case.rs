@@ -5,8 +5,7 @@ use crate::config::catalog::Catalog;
 use crate::config::model::Attention;
 use crate::config::names::Resolved;
 use crate::config::{
-    Dtype, Engine, Figure, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, StartUp, Usage, Workload,
-    check,
+    Dtype, Engine, Figure, Gpu, Lengths, Load, Model, Parallelism, Scenario, Setup, Usage, Workload, check,
 };
 use crate::evidence::cases;
 use crate::serving::memory_of;
@@ -43,8 +42,8 @@ pub fn compare(case: &StartCase, catalog: &Catalog) -> Result<ComparedStart, Str
     let max_seqs = limit(case.max_num_seqs, max_seqs.0).ok_or_else(unlimited)?;
     let parallel = Parallelism { tp: case.tp, pp: case.pp, dp: case.dp, ep: 1 };
     let graph = engine.scheduler.decode_graph(&gpu, parallel, max_seqs).unwrap_or(u32::MAX);
-    let start_up = StartUp { parallel, usage: Usage::plain(case.dp), tokens: f64::from(token_budget), graph };
-    let default = engine.scheduler.share_on(&gpu, start_up);
+    let (tokens, usage) = (f64::from(token_budget), Usage::plain(case.dp));
+    let default = engine.scheduler.share_on(&gpu, (parallel, usage), tokens, Some(graph));
     let (memory_share, contradiction) = share(case, (&engine, &default), &gpu, &mut assumed)?;
     let longest = case.max_model_len.unwrap_or(model.max_context).max(2);
     let (plain, issues) = check(&Scenario::default(), catalog);

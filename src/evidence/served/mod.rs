@@ -3,7 +3,6 @@
 pub mod calibrated;
 mod drafting;
 mod earlier;
-mod lengths;
 mod numpy;
 pub mod pools;
 pub mod ranks;

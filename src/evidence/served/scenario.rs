@@ -1,6 +1,5 @@
 //! The scenario that a measured run of a server ran.
 
-use super::lengths;
 use super::sent::SentRequests;
 use crate::config::catalog::numbers::older_sglang_memory;
 use crate::config::{
@@ -9,7 +8,7 @@ use crate::config::{
 use crate::evidence::cases::{LoadKind, ServedCase, model};
 use crate::evidence::launch::{LaunchLayout, LaunchSettings};
 use crate::serving::run::{longest, means};
-use crate::units::MIB;
+use crate::units::{MIB, significant};
 
 /// From this version on SGLang's share follows its present rule.
 const RULE_FROM: &str = "0.5.3";
@@ -96,7 +95,18 @@ pub fn as_sent(
         return Scenario { workload, ..scenario };
     }
     match launch.length_range {
-        Some(range) => lengths::drawn(scenario, range),
+        Some(range) => drawn(scenario, range),
         None => scenario,
     }
+}
+
+/// The scenario with lengths that a client draws uniformly between two shares of the requested ones.
+pub fn drawn(scenario: Scenario, [least, most]: [f64; 2]) -> Scenario {
+    let middle = |asked: u32| (f64::from(asked) * (most + least) / 2.0).round() as u32;
+    let isl = match scenario.workload.isl {
+        Lengths::Fixed(asked) => Lengths::Fixed(middle(asked)),
+        each => each,
+    };
+    let (osl, spread) = (middle(scenario.workload.osl), significant((most - least) / (most + least), 3));
+    Scenario { workload: Workload { isl, osl, spread, ..scenario.workload }, ..scenario }
 }

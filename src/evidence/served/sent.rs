@@ -1,6 +1,6 @@
 //! The requests of a measured run, and when they were sent.
 
-use super::lengths;
+use super::numpy;
 pub(crate) use crate::config::catalog::numbers::data_sets::constants;
 use crate::config::{Load, Shape};
 use crate::evidence::cases::{LengthSource, LoadKind, Published, ServedCase};
@@ -54,7 +54,7 @@ impl SentRequests {
     pub fn of(case: &ServedCase, launch: &LaunchSettings) -> Result<Self, String> {
         let Some(published) = &case.published else {
             let count = launch.requests(case.concurrency);
-            let requests = lengths::requests(count, (case.isl, case.osl), launch.length_range, 0);
+            let requests = requests(count, (case.isl, case.osl), launch.length_range, 0);
             let arrivals = Arrivals::Closed { clients: case.concurrency };
             let at_once = case.concurrency;
             return Ok(Self { requests, arrivals, at_once, full: None, prefixes: None, sampling_ns: 0.0 });
@@ -105,12 +105,19 @@ impl SentRequests {
     }
 }
 
+/// `count` requests whose prompts and outputs are drawn between these shares of `nominal`, or that all have these
+/// lengths.
+pub fn requests(count: u32, nominal: (u32, u32), range: Option<[f64; 2]>, seed: u32) -> Vec<Request> {
+    match range {
+        Some(range) => numpy::requests(count, nominal, range, seed),
+        None => vec![Request::new(nominal.0, nominal.1); count as usize],
+    }
+}
+
 fn as_printed(case: &ServedCase, published: &Published, count: u32) -> Result<Vec<Request>, String> {
     let nominal = (case.isl.max(1), case.osl.max(1));
     Ok(match &published.lengths {
-        LengthSource::Nominal => {
-            lengths::requests(count, nominal, case.length_range, constants().sglang_seed as u32)
-        }
+        LengthSource::Nominal => requests(count, nominal, case.length_range, constants().sglang_seed as u32),
         LengthSource::ShareGpt => {
             let draw = |mean: f64, table: &[u32], seed: u64| {
                 let mut random = SplitMix64::new(seed);

@@ -1,6 +1,6 @@
 //! Step times of measured runs, tabulated on all cores.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 use rustc_hash::FxHashMap;
 
@@ -104,23 +104,16 @@ pub fn attempted<T: Sync, R: Send>(
 /// The results of `of`, in order, computed on all cores.
 pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some((at, one)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, all.get(at)?)))
-        {
-            done.push((at, of(one)));
+    let mut results: Vec<Option<R>> = all.iter().map(|_| None).collect();
+    let left = Mutex::new(all.iter().zip(&mut results));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((one, result)) = left.lock().ok().and_then(|mut left| left.next()) {
+                    *result = Some(of(one));
+                }
+            });
         }
-        done
-    };
-    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let threads_running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads_running
-            .into_iter()
-            .flat_map(|one| one.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault)))
-            .collect()
     });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, one)| one).collect()
+    results.into_iter().flatten().collect()
 }

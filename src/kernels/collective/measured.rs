@@ -2,14 +2,11 @@
 
 use serde::Deserialize;
 
-use super::Collective;
+use super::{Collective, NCCL};
 use crate::config::Dtype;
 use crate::kernels::Op;
 use crate::kernels::measured::{Table, UnreadRow, Visitor, visit};
 use crate::units::Bytes;
-
-/// The tables' name for NVIDIA's library, which engines call if they have no kernel of their own.
-pub const NCCL: &str = "nccl";
 
 /// A source whose nodes are not the ones that the catalog describes.
 const UNLIKE: &str = "vidur";

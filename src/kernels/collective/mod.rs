@@ -51,8 +51,8 @@ impl Kernel for Collective {
     }
 }
 
-/// NVIDIA's library.
-const NCCL: &str = "nccl";
+/// The tables' name for NVIDIA's library, which engines call if they have no kernel of their own.
+pub const NCCL: &str = "nccl";
 
 /// Rank counts that were measured.
 const MEASURED_RANKS: [u32; 3] = [2, 4, 8];

@@ -122,11 +122,11 @@ impl Kernel for SparseModule {
     }
 
     fn vector(&self, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-        block_vector::of_sparse(self, launch)
+        Ok(self.vector_and_wait(launch)?.map(|(vector, _)| vector))
     }
 
-    fn waits_for_host(&self, launch: &Launch<'_>) -> Result<bool, MissingFigure> {
-        block_vector::waits_for_host(self, launch)
+    fn vector_and_wait(&self, launch: &Launch<'_>) -> Result<Option<(Vec<f32>, bool)>, MissingFigure> {
+        block_vector::of_sparse(self, launch)
     }
 
     fn point(&self) -> CallPoint {

@@ -55,18 +55,12 @@ pub fn of_dense(module: &LatentModule, launch: &Launch<'_>) -> Result<Option<Vec
     Ok(block.inputs(launch)?.map(|inputs| vector(DENSE_COLUMNS, &inputs, &inputs.device)))
 }
 
-/// The vector of a sparse block; `None` if the kernel has no learned model or there is nothing to do.
-pub fn of_sparse(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Vec<f32>>, MissingFigure> {
-    let inputs = sparse_inputs(sparse, launch)?;
-    Ok(inputs.map(|inputs| vector(SPARSE_COLUMNS, &inputs, &inputs.device)))
-}
-
-/// Whether the host takes longer to launch the block's kernels than the GPU to run them.
-pub fn waits_for_host(sparse: &SparseModule, launch: &Launch<'_>) -> Result<bool, MissingFigure> {
-    Ok(sparse_inputs(sparse, launch)?.is_some_and(|inputs| inputs.times.dispatch > inputs.times.work()))
-}
-
-fn sparse_inputs(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<BlockInputs>, MissingFigure> {
+/// The vector of a sparse block, and whether the host takes longer to launch the block's kernels than the GPU to run
+/// them; `None` if the kernel has no learned model or there is nothing to do.
+pub fn of_sparse(
+    sparse: &SparseModule,
+    launch: &Launch<'_>,
+) -> Result<Option<(Vec<f32>, bool)>, MissingFigure> {
     let Some(KernelId::Latent(kernel)) = launch.kernel else { return Ok(None) };
     // Blocks without a kernel for short prompts attend to the latents of all tokens.
     let form = if kernel == LatentKernel::SglangDense { Form::Expanded } else { Form::Absorbed };
@@ -81,7 +75,10 @@ fn sparse_inputs(sparse: &SparseModule, launch: &Launch<'_>) -> Result<Option<Bl
         ideal: sparse.count(launch.gpu)?.ideal(launch.gpu)?.micros(),
         family: Family::DsaModule,
     };
-    block.inputs(launch)
+    Ok(block.inputs(launch)?.map(|inputs| {
+        let vector = vector(SPARSE_COLUMNS, &inputs, &inputs.device);
+        (vector, inputs.times.dispatch > inputs.times.work())
+    }))
 }
 
 /// The parts of a block.

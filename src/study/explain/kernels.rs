@@ -14,7 +14,7 @@ const LEAST: f64 = 5e-3;
 
 /// A heading and one fold per kernel, by share of time; ids follow the order of the report: `kernel-decode-3`.
 pub fn of_pass(setup: &Setup, report: &Report, pass: &PassReport) -> Vec<Block> {
-    let phase = words::phase(pass.phase).to_ascii_lowercase();
+    let phase = pass.phase.name().to_ascii_lowercase();
     let fold = |(index, kernel): (usize, &KernelLine)| {
         let name = format!("{}, {} of {phase}", kernel.name, percent(kernel.share));
         let table = Block::table(

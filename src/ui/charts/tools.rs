@@ -11,7 +11,7 @@ use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 use super::ZOOM;
 use super::drawing::Drawing;
 use crate::chart::legend::LegendKey;
-use crate::chart::svg::svg;
+use crate::chart::svg;
 use crate::chart::{Chart, Theme};
 use crate::ui::inputs;
 use crate::ui::state::State;

@@ -10,8 +10,8 @@ use crate::ui::charts::ChartView;
 use crate::ui::copy::Copy;
 use crate::ui::inputs::issues::quoted;
 use crate::ui::parts::Tick;
+use crate::ui::parts::term;
 use crate::ui::state::{Finding, State};
-use crate::ui::term::term;
 
 /// Ids of the open folds of a document.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ mod held;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::radio::{radio, segments};
+use super::parts::{radio, segments};
 use super::state::State;
 use crate::study::{Choice, Document};
 use blocks::{Folds, blocks};

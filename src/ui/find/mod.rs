@@ -1,7 +1,5 @@
 //! The page's other mode: plans that serve a load within limits.
 
-mod mode;
-
 use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
 
@@ -13,7 +11,6 @@ use super::state::{Finding, Form, PLANS, Progress, State, WorkerStatus};
 use crate::config::{Field, Issue};
 use crate::study::Topic;
 use crate::study::panel::Panel;
-pub use mode::Mode;
 
 /// The right column in Find mode.
 #[component]

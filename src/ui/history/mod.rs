@@ -11,7 +11,7 @@ use gloo::utils::document;
 use leptos::ev::{KeyboardEvent, keydown};
 use leptos::prelude::*;
 
-use super::keys::{is_shortcut, is_writing};
+use super::parts::{is_shortcut, is_writing};
 use super::state::{State, address};
 use past::Past;
 

@@ -7,8 +7,8 @@ use crate::config::catalog::numbers::requests::constants;
 use crate::config::inputs::Input;
 use crate::config::{Field, Load, Workload};
 use crate::study::words;
+use crate::ui::parts::radio;
 use crate::ui::parts::renewed;
-use crate::ui::radio::radio;
 use crate::ui::state::State;
 use crate::units::significant;
 

@@ -10,7 +10,6 @@ mod options;
 mod own_runs;
 mod own_text;
 mod picker;
-mod presets;
 mod texts;
 mod varies;
 
@@ -18,7 +17,7 @@ use crate::config::names::last_part;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::config::catalog::{Offered, catalog};
+use crate::config::catalog::{Offered, WORKLOADS, catalog};
 use crate::config::inputs::{Form, FormGroup, Input};
 use crate::config::link::SearchSpace;
 use crate::config::{Field, Lengths, Scenario};
@@ -34,7 +33,6 @@ use load::LoadKinds;
 use number::NumberInput;
 use own_runs::OwnRuns;
 use own_text::OwnText;
-use presets::presets;
 use varies::varies;
 
 /// All controls, in groups: common ones first, the rest in folds.
@@ -88,6 +86,21 @@ fn system(state: State) -> AnyView {
         {fold(state, FormGroup::Architecture, "architecture", "Model sizes")}
     }
     .into_any()
+}
+
+/// Buttons for typical workloads.
+fn presets(state: State) -> AnyView {
+    let button = |&(id, name, isl, osl, cached, prompts): &(_, _, _, _, _, _)| {
+        let choose = move |_| {
+            state.choose("preset", |form| form.use_workload((isl, osl, cached), prompts));
+        };
+        view! {
+            <button type="button" class="action" data-testid=format!("preset-{id}") on:click=choose>{name}</button>
+        }
+        .into_any()
+    };
+    let buttons: Vec<AnyView> = WORKLOADS.iter().map(button).collect();
+    view! { <div class="presets" role="group" aria-label="Typical workloads">{buttons}</div> }.into_any()
 }
 
 /// `Qwen3-32B on 2 × H100 SXM, vLLM: 32 clients, 1024 in, 512 out`.

@@ -13,6 +13,7 @@ use crate::config::{Field, Scenario};
 use crate::study::pick::PICK;
 use crate::study::{Block, Document, Row};
 use crate::ui::history::recent;
+use crate::ui::parts::closest;
 use crate::ui::state::{State, address};
 
 /// No option is selected.
@@ -97,8 +98,7 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
         event.stop_propagation();
     };
     let press = move |event: MouseEvent| {
-        let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-        let option = target.and_then(|target| target.closest("[role=option]").ok().flatten());
+        let option = closest(event.target(), "[role=option]");
         let index = option.and_then(|option| option.id().rsplit_once('-')?.1.parse().ok());
         if let Some(index) = index {
             take(index);

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use crate::study::Topic;
 use crate::study::panel::Panel;
+use crate::ui::parts::term;
 use crate::ui::state::State;
-use crate::ui::term::term;
 use crate::units::decimal;
 use crate::worker::protocol::Reading;
 

@@ -3,15 +3,14 @@
 use gloo::utils::document;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, EventTarget, HtmlElement};
+use web_sys::{EventTarget, HtmlElement};
 
 use super::roofline::phase_mark;
 use crate::graph::Phase;
 use crate::study::Topic;
 use crate::study::panel::Panel;
-use crate::study::words;
+use crate::ui::parts::{closest, term};
 use crate::ui::state::State;
-use crate::ui::term::term;
 use crate::units::fixed;
 use crate::worker::protocol::KernelRow;
 
@@ -46,7 +45,7 @@ fn KernelTable(phase: Phase, id: &'static str) -> impl IntoView {
         view! { <th scope="col" class=if number { "n" } else { "" }>{term(name.into(), help.into())}</th> }
     });
     let rows = move || state.of_pass(phase, |pass| Some(rows(&pass.kernels))).into_any();
-    let name = format!("Kernels of {}", words::phase(phase).to_ascii_lowercase());
+    let name = format!("Kernels of {}", phase.name().to_ascii_lowercase());
     let title = format!("{id}-title");
     view! {
         <section class="panel kernels">
@@ -72,9 +71,8 @@ const ROW: &str = "row-";
 
 /// The kernel of the row containing `target`; empty if none.
 fn kernel_of(target: Option<EventTarget>) -> String {
-    let row =
-        target.and_then(|target| target.dyn_into::<Element>().ok()).and_then(|cell| cell.closest("tr").ok());
-    row.flatten().and_then(|row| Some(row.id().strip_prefix(ROW)?.to_owned())).unwrap_or_default()
+    let row = closest(target, "tr");
+    row.and_then(|row| Some(row.id().strip_prefix(ROW)?.to_owned())).unwrap_or_default()
 }
 
 /// Scrolls to a kernel's row and focuses it.

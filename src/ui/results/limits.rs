@@ -4,9 +4,8 @@ use leptos::prelude::*;
 
 use super::roofline::phase_mark;
 use crate::graph::Phase;
-use crate::study::words;
+use crate::ui::parts::term;
 use crate::ui::state::State;
-use crate::ui::term::term;
 
 #[component]
 pub fn Limits() -> impl IntoView {
@@ -38,7 +37,7 @@ fn Limit(phase: Phase, id: &'static str) -> impl IntoView {
     let sentence = move || state.of_pass(phase, |pass| Some(pass.sentence.clone())).unwrap_or("–".into());
     view! {
         <section class="panel limit">
-            <h2>{phase_mark(phase)}{words::phase(phase)}</h2>
+            <h2>{phase_mark(phase)}{phase.name()}</h2>
             <p data-testid=id>{sentence}</p>
             <dl class="facts">{facts.collect_view()}</dl>
         </section>

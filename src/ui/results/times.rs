@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::graph::Phase;
+use crate::study::Topic;
 use crate::study::panel::Panel;
-use crate::study::{Topic, words};
 use crate::ui::state::State;
 use crate::units::fixed;
 use crate::worker::protocol::{Part, Pass};
@@ -46,7 +46,7 @@ pub fn TimesView() -> impl IntoView {
 }
 
 fn bar(phase: Phase, pass: &Pass) -> AnyView {
-    let name = words::phase(phase);
+    let name = phase.name();
     let shares: Vec<String> = pass.times.iter().map(|part| format!("{} {}", part.name, part.size)).collect();
     let parts: Vec<AnyView> = pass.times.iter().map(segment).collect();
     view! {

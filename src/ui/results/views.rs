@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::study::Topic;
 use crate::study::panel::{Panel, TABS, View};
 use crate::ui::parts::renewed;
-use crate::ui::radio::{labelled, segments};
+use crate::ui::parts::{labelled, segments};
 use crate::ui::state::State;
 
 #[component]

@@ -1,12 +1,12 @@
 //! The page inside another page. The scripts in `static/boot/embed/` arrange it and exchange messages; this is what
 //! cannot be done from outside.
 
-use gloo::utils::{document, window};
+use gloo::utils::document;
 use js_sys::{Array, Float64Array};
 use leptos::prelude::*;
-use web_sys::{CustomEvent, CustomEventInit};
 
 use super::{Form, State};
+use crate::ui::parts::dispatch;
 use crate::worker::protocol::Answer;
 
 /// The view requested by the host page; `None` if not embedded.
@@ -37,11 +37,7 @@ pub fn tell(state: State) {
                 }
             });
         }
-        let init = CustomEventInit::new();
-        init.set_detail(&detail);
-        if let Ok(event) = CustomEvent::new_with_event_init_dict("rooflight:answer", &init) {
-            let _ = window().dispatch_event(&event);
-        }
+        dispatch("rooflight:answer", &detail);
     });
 }
 

@@ -4,7 +4,8 @@ mod recipe;
 pub mod report;
 
 use self::recipe::{Recipe, Started, recipe};
-use super::{drafting, lengths};
+use super::scenario::drawn;
+use super::{drafting, sent};
 use crate::config::catalog::Catalog;
 use crate::config::{
     Batching, Drafts, Dtype, Lengths, Load, ModelChoice, Overrides, Prefill, Scenario, Setup, Workload,
@@ -64,7 +65,7 @@ impl PoolRun {
         apply(&mut pool.setup, of_prefill);
         let run = &case.served;
         let count = case.prompts.unwrap_or(run.concurrency.saturating_mul(constants().per_client as u32));
-        let requests = lengths::requests(count, (run.isl, run.osl), run.length_range, 0);
+        let requests = sent::requests(count, (run.isl, run.osl), run.length_range, 0);
         let memory = |setup: &Setup| match memory_of(setup) {
             Ok(memory) if memory.kv_tokens >= 1.0 => Ok(memory),
             Ok(_) => Err("the weights do not fit into the workers".to_owned()),
@@ -83,7 +84,7 @@ impl PoolRun {
             ..replica::extent(setup, run.concurrency, prompt, output)
         };
         let link = link::encode(&match run.length_range {
-            Some(range) => lengths::drawn(scenario, range),
+            Some(range) => drawn(scenario, range),
             None => scenario,
         });
         Ok(Self {
