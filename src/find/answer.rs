@@ -123,7 +123,7 @@ impl Search {
 
     fn nearest(&self) -> Option<Nearest> {
         if let Some((found, _)) = self.found.first() {
-            let text = self.beyond(found);
+            let text = self.beyond(found).1;
             return Some(Nearest { plan: self.as_shown(found, None), broken: None, text });
         }
         let (found, broken) = self.missed.as_ref()?;
@@ -134,30 +134,38 @@ impl Search {
         Some(Nearest { plan: self.as_shown(found, None), broken: Some(broken.clone()), text })
     }
 
-    /// By how much a plan that meets the limits exceeds the fleet.
-    fn beyond(&self, found: &Found) -> String {
+    /// By how much a plan that meets the limits exceeds the fleet, and the input that says so.
+    fn beyond(&self, found: &Found) -> (Field, String) {
         let name = found.name(&self.request);
         let gpus = found.gpus();
         let fleet = &self.request.fleet;
-        let over = match (found.ranking_cost(), fleet.dollars) {
-            (RankingCost::Dollars(cost), Some(most)) if cost > most => {
-                format!(
-                    "costs {} per hour, {} times the budget",
-                    Dollars(cost).print(),
-                    fixed(cost / most, 2)
-                )
-            }
-            _ => match [fleet.owned(&found.setup.gpu.id), fleet.gpus].into_iter().flatten().min() {
-                Some(0) => format!("needs {}, and none is available", counted(gpus, "GPU")),
-                Some(most) => {
-                    let (gpus, are) = (counted(gpus, "GPU"), if most == 1 { "is" } else { "are" });
-                    format!("needs {gpus}, and only {most} {are} available")
-                }
-                None => format!("needs {}, whose price is not known", counted(gpus, "GPU")),
-            },
-        };
+        let mut over = Vec::new();
+        if let (RankingCost::Dollars(cost), Some(most)) = (found.ranking_cost(), fleet.dollars)
+            && cost > most
+        {
+            let (cost, times) = (Dollars(cost).print(), fixed(cost / most, 2));
+            over.push((Field::BudgetDollars, format!("costs {cost} per hour, {times} times the budget")));
+        }
+        let owned = fleet.owned(&found.setup.gpu.id).map(|most| (most, Field::Owned));
+        let most = owned.into_iter().chain(fleet.gpus.map(|most| (most, Field::BudgetGpus)));
+        if let Some((most, field)) = most.min_by_key(|(most, _)| *most).filter(|(most, _)| gpus > *most) {
+            let available = match most {
+                0 => "none is".into(),
+                1 => "only 1 is".into(),
+                most => format!("only {most} are"),
+            };
+            over.push((field, format!("needs {}, and {available} available", counted(gpus, "GPU"))));
+        }
+        if over.is_empty() {
+            let text = format!("needs {}, whose price is not known", counted(gpus, "GPU"));
+            over.push((Field::BudgetDollars, text));
+        }
+        let (fields, texts): (Vec<Field>, Vec<String>) = over.into_iter().unzip();
         let within = if fleet.owned.is_empty() { "within the budget" } else { "in the fleet" };
-        format!("nothing {within} meets the limits; the nearest plan that does is {name}: it {over}")
+        let over = texts.join(", and it ");
+        let text =
+            format!("nothing {within} meets the limits; the nearest plan that does is {name}: it {over}");
+        (fields[0], text)
     }
 
     fn as_shown(&self, found: &Found, drawback: Option<String>) -> DeploymentPlan {
@@ -180,9 +188,7 @@ impl Search {
         let counts = self.counts;
         let field = match nearest.map(|nearest| nearest.broken.as_ref().map(|broken| broken.field)) {
             Some(Some(field)) => field,
-            Some(None) if self.request.fleet.dollars.is_some() => Field::BudgetDollars,
-            Some(None) if self.request.fleet.gpus.is_some() => Field::BudgetGpus,
-            Some(None) => Field::Owned,
+            Some(None) => self.found.first().map_or(Field::Vary, |(found, _)| self.beyond(found).0),
             None if counts.too_large > 0 => Field::Gpu,
             None => Field::Vary,
         };

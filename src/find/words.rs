@@ -217,7 +217,7 @@ pub fn drawback(found: &Found, first: &Found) -> String {
         }
         (RankingCost::Dollars(own_cost), RankingCost::Dollars(cost)) if own_cost > cost * (1.0 + SAME) => {
             format!(
-                "costs {} times as much, {} per hour more for {}{less}",
+                "costs {} times as much ({} per hour more, with {}){less}",
                 times(own_cost / cost),
                 Dollars(own_cost - cost).print(),
                 counted(own, "GPU"),

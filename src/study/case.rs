@@ -11,7 +11,7 @@ use crate::efficiency::{Efficiencies, Rows, UNANSWERED};
 use crate::graph::Phase;
 use crate::serving::report::{Headline, PassReport};
 use crate::serving::{Alternative, Report, elsewhere, finish, plan};
-use crate::units::chance;
+use crate::units::{Doubt, chance, doubt};
 
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -145,9 +145,14 @@ impl Case {
             return "No: overloaded".into();
         }
         self.meets_limits().map_or("–".into(), |meets| {
-            let with =
-                self.chance_within_limits().map_or(String::new(), |with| format!(", {}", chance(with)));
-            format!("{}{with}", if meets { "Yes" } else { "No" })
+            let sure = self.chance_within_limits();
+            let words = match sure.and_then(doubt) {
+                _ if !meets => "No",
+                None => "Yes",
+                Some(Doubt::Even) => "May",
+                Some(Doubt::Unlikely) => "Unlikely",
+            };
+            sure.map_or_else(|| words.into(), |with| format!("{words}, {}", chance(with)))
         })
     }
 }

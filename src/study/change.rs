@@ -184,7 +184,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         if !cases.is_empty() {
             blocks.push(Block::heading(name));
             let mut head = head(&["Change"], &COLUMNS);
-            head.extend(["Likely cheaper", "Meets limits", "Measured runs"]);
+            head.extend(["Likely cheaper", "Meets limits", "Runs on its GPU"]);
             blocks.push(Block::table(name, &head, cases.into_iter().map(|case| row(study, case))));
         }
     }

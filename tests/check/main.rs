@@ -211,7 +211,7 @@ fn loads_are_bounded() {
         scenario.workload.isl = Lengths::Fixed(1);
     });
     let text = refusal(Field::Batch, |scenario| scenario.workload.load = Load::Batch(100_000));
-    assert!(text.contains("102400000 prompt tokens"), "{text}");
+    assert!(text.contains("102\u{202f}400\u{202f}000 prompt tokens"), "{text}");
     let text = refusal(Field::Isl, |scenario| {
         scenario.workload.load = Load::Batch(3);
         scenario.workload.isl = Lengths::Each(vec![100, 200]);

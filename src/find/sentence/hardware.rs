@@ -21,9 +21,12 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     if is_not(word) {
         return not(word, words, parsed);
     }
-    if let Some(is_of) = vendor(word) {
-        return of_vendor(is_of, words, parsed);
+    words.at -= 1;
+    if let Some(all) = vendor(words) {
+        all.iter().for_each(|(field, id)| add(*field, id, parsed));
+        return Some(Field::Gpu);
     }
+    words.at += 1;
     if let Some((gpu, has)) = of_machine(word) {
         add(Field::Gpu, &gpu.id, parsed);
         parsed.issues.push(Issue::note(Field::Vary, has));
@@ -68,28 +71,21 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     all.first().map(|(field, _)| *field)
 }
 
-/// The GPUs of a vendor, by their architecture.
-fn vendor(word: &str) -> Option<fn(Arch) -> bool> {
-    match word {
-        "amd" | "instinct" => Some(Arch::is_amd),
+/// `AMD`, `AMD Instinct GPUs`: all GPUs of the vendor that is next; none where one of them is named after it: `AMD MI300X`.
+pub fn vendor(words: &mut Words) -> Option<Vec<(Field, &'static str)>> {
+    let is_of = words.next_as(|word| match word {
+        "amd" | "instinct" => Some(Arch::is_amd as fn(Arch) -> bool),
         "nvidia" => Some(Arch::is_nvidia),
         _ => None,
-    }
-}
-
-/// `on AMD`: all of its GPUs, unless one is named: `AMD Instinct MI300X`.
-fn of_vendor(is_of: fn(Arch) -> bool, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    })?;
     words.next_if(&["instinct", "geforce", "tesla", "mi"]);
     let from = words.at;
-    let next = words.next().map(|next| next.to_owned());
-    if let Some(next) = next.filter(|next| of_machine(next).is_some() || !gpus(&wishes(next)).is_empty()) {
-        return read(&next, words, parsed);
-    }
+    let names_one =
+        |word: &str| (of_machine(word).is_some() || !gpus(&wishes(word)).is_empty()).then_some(());
+    let is_named = words.next_as(names_one).is_some();
     words.at = from;
-    for gpu in catalog().gpus.gpus.iter().filter(|gpu| is_of(gpu.arch)) {
-        add(Field::Gpu, &gpu.id, parsed);
-    }
-    Some(Field::Gpu)
+    let of_vendor = catalog().gpus.gpus.iter().filter(|gpu| !is_named && is_of(gpu.arch));
+    Some(of_vendor.map(|gpu| (Field::Gpu, gpu.id.as_str())).collect())
 }
 
 /// `8 h100-sxm`: the number of GPUs available.

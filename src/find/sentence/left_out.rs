@@ -1,6 +1,6 @@
 //! What a request excludes: `without b200 and vllm`.
 
-use super::hardware::wishes;
+use super::hardware::{vendor, wishes};
 use super::{BREAK, FILLERS, Parsed, Words, quoted};
 use crate::config::{Field, Issue, excerpt};
 use crate::find::layouts;
@@ -52,6 +52,10 @@ pub fn not(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
             } else if !another(words) && !words.next_if(&FILLERS) {
                 break;
             }
+        }
+        if let Some(all) = vendor(words) {
+            known.extend(all);
+            continue;
         }
         let named = |word: &str| Some(wishes(word)).filter(|all| !all.is_empty());
         match words.next_as(named) {
@@ -149,6 +153,10 @@ mod tests {
             assert_eq!(link(text), but(&["b200"]), "{text}");
         }
         assert_eq!(link("20 rps excluding b200 and l4"), but(&["b200", "l4"]));
+        let amd = ["mi300x", "mi325x", "mi350x", "mi355x"];
+        assert_eq!(link("20 rps, no AMD"), but(&amd));
+        assert_eq!(link("20 rps without l4 and amd"), but(&[&["l4"][..], &amd].concat()));
+        assert_eq!(link("20 rps, no NVIDIA B200"), but(&["b200"]));
         for text in ["20 rps, not vllm", "20 rps, no vllm", "20 rps without vLLM"] {
             let found = link(text);
             assert!(found.contains("engine~") && !found.contains("vllm"), "{text}: {found}");
@@ -165,8 +173,6 @@ mod tests {
             ("20 rps, except b200, h200", "`except b200`"),
             ("20 rps, no disaggregated", "`no disaggregated`"),
             ("20 rps, b200 excluded", "`excluded`"),
-            ("20 rps, no AMD", "`no AMD`"),
-            ("20 rps without h100 and amd", "`amd`"),
             ("20 rps on b200, not b200", "`b200`"),
             ("20 rps, not llama-3.1-8b", "`not llama-3.1-8b`"),
         ] {

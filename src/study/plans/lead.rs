@@ -31,7 +31,7 @@ pub fn lead(answer: &Answer, days: Option<&[Day]>) -> Block {
     let so_far = if answer.finished { "" } else { " so far" };
     let begin = match unsure {
         Some(Doubt::Unlikely) => format!("Cheapest{so_far}, but unlikely to meet the limits"),
-        Some(Doubt::Even) => format!("Cheapest{so_far}, with about even chances of meeting the limits"),
+        Some(Doubt::Even) => format!("Cheapest{so_far}, though it may miss the limits"),
         None => format!("Best{so_far}"),
     };
     let sure =

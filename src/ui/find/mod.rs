@@ -90,7 +90,10 @@ fn status(state: State, plans: &Finding) -> AnyView {
 }
 
 fn settled(before: &str, plans: &Finding) -> String {
-    format!("{before}{} of {} layouts done", plans.studied.done, plans.studied.total)
+    match plans.studied.total {
+        0 => format!("{before}listing layouts"),
+        total => format!("{before}{} of {total} layouts done", plans.studied.done),
+    }
 }
 
 /// A link that compares the marked plans.

@@ -6,7 +6,7 @@ use crate::config::{Measured, Metric, Setup};
 use crate::serving::run::{Point, Sweep};
 use crate::serving::sim::Stats;
 use crate::study::{Block, Document, Row, to_measure, words as named};
-use crate::units::{Seconds, confidence, count, percent};
+use crate::units::{Seconds, count, percent, significant};
 
 /// What was measured, to be shown beside the prediction.
 pub struct MeasuredPoints<'a> {
@@ -154,6 +154,9 @@ fn most_within(setup: &Setup, sweep: &Sweep, over: bool) -> String {
 /// Loads above this probability are considered safe, below its complement hopeless.
 const SAFE: f64 = 0.9;
 
+/// Significant digits of a rate to measure.
+const DIGITS: i32 = 3;
+
 /// The largest load on the curve up to which all meet the limits with a probability of [`SAFE`], in whole percent:
 /// the headline prints no more.
 fn safely_within(points: &[Point]) -> Option<f64> {
@@ -166,18 +169,22 @@ fn chance_within_limits(point: &Point) -> Option<f64> {
     point.bands.as_ref()?.chance_within_limits
 }
 
-/// The most informative load to measure: the one about as likely to meet the limits as to miss them.
+/// The most informative load to measure: the one about as likely to meet the limits as to miss them, between the last load of the
+/// curve that is more likely to and the next, which is not.
 fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
     let open = |with: f64| (1.0 - SAFE..SAFE).contains(&with);
-    let known = points.iter().filter_map(|point| Some((point.load, chance_within_limits(point)?)));
-    let (at, with) = known
-        .filter(|(_, with)| open(*with))
-        .min_by(|(_, one), (_, other)| (one - 0.5).abs().total_cmp(&(other - 0.5).abs()))?;
-    let load = setup.workload.load.with_amount(at);
+    let known: Vec<(f64, f64)> =
+        points.iter().filter_map(|point| Some((point.load, chance_within_limits(point)?))).collect();
+    known.iter().find(|(_, with)| open(*with))?;
+    let after = known.iter().position(|(_, with)| *with < 0.5)?;
+    let [(low, likely), (high, unlikely)] = [*known.get(after.checked_sub(1)?)?, known[after]];
+    let at = low + (high - low) * (likely - 0.5) / (likely - unlikely);
+    let load = setup.workload.load;
+    let at = if load.is_rate() { significant(at, DIGITS) } else { at.round() };
+    let load = load.with_amount(at);
     let name = format!(
-        "The most informative load to measure is {}: {} to meet the limits",
+        "The most informative load to measure is {}, about as likely to meet the limits as to miss them",
         named::load(load),
-        confidence(with)
     );
     Some(to_measure("settle-load", name, &setup.under(|workload| workload.load = load)))
 }

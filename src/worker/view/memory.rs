@@ -33,10 +33,10 @@ fn parts(memory: &Memory) -> [(&'static str, &'static str, Bytes); 6] {
     [
         ("weights", "weights", memory.weights),
         ("activations", "activations", memory.activations),
-        ("reserve", "Runtime and buffers", memory.reserve),
+        ("reserve", "runtime and buffers", memory.reserve),
         ("kv", "KV cache needed", memory.kv_needed),
         ("free", "KV cache free", free),
-        ("outside", "not for the engine", memory.unused()),
+        ("outside", "left free", memory.unused()),
     ]
 }
 

@@ -33,12 +33,19 @@ impl Form {
         changed.extend([Field::SloTtft, Field::SloTpot].into_iter().filter(|_| is_changed[1]));
         changed.into_iter().for_each(|field| self.forget(field));
         if loses_limits {
-            const WHY: &str = "TTFT and TPOT limits do not apply to an offline batch: they return when you choose another load";
-            self.issues.push(Issue::note(Field::Load, WHY));
+            self.lose_limits();
         }
     }
 
-    /// Handles another load than `before`: an offline one sets that aside, any other has the limits back.
+    /// Says why limits are no longer set.
+    fn lose_limits(&mut self) {
+        const WHY: &str =
+            "TTFT and TPOT limits do not apply to an offline queue: they return when you choose another load";
+        self.issues.push(Issue::note(Field::Load, WHY));
+        [Field::SloTtft, Field::SloTpot].into_iter().for_each(|field| self.forget(field));
+    }
+
+    /// Handles another load than `before`: an offline one sets that and its limits aside, any other has them back.
     pub(super) fn replace_load(&mut self, before: Load) {
         let workload = &mut self.link.scenario.workload;
         if workload.load == before {
@@ -48,7 +55,12 @@ impl Form {
             let limits = self.set_aside.take().map_or_else(Slos::default, |(_, limits)| limits);
             workload.slos = workload.slos.or(limits);
         } else if !is_offline(before) {
-            self.set_aside = Some((before, Slos::default()));
+            let limits = workload.slos;
+            self.set_aside = Some((before, limits));
+            (workload.slos.ttft_ms, workload.slos.tpot_ms) = (None, None);
+            if workload.slos != limits {
+                self.lose_limits();
+            }
         }
     }
 }

@@ -280,9 +280,9 @@ fn an_offline_workload_sets_load_and_limits_aside() {
     assert_eq!(said(&form), [Field::Load]);
     form.choose(Field::Load, |scenario| scenario.workload.load = Load::Concurrency(8));
     assert_eq!((form.link().as_str(), said(&form)), ("v=1&osl=128&c=8&st=800&sp=30", vec![]));
-    // Limits of an offline queue, which somebody asked for, are nothing to bring back.
+    // However the queue is chosen.
     form.choose(Field::Load, |scenario| scenario.workload.load = Load::Offline(50));
-    form.type_text(Field::SloTtft.input(), String::new());
+    assert_eq!((form.link().as_str(), said(&form)), ("v=1&osl=128&on=50", vec![Field::Load]));
     form.use_workload(CHAT, 0);
-    assert_eq!(form.link(), "v=1&isl=1020&osl=129&c=8&sp=30");
+    assert_eq!(form.link(), "v=1&isl=1020&osl=129&c=8&st=800&sp=30");
 }
