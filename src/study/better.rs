@@ -57,17 +57,17 @@ pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Opt
     best(own, cases)
 }
 
-/// Of the changes that meet the limits, the one most likely to when measured, if that is clearly more likely than `case`.
+/// Of the changes that meet the limits, the cheapest of those most likely to when measured, with its chance, if that is clearly
+/// more likely than `case`.
 pub fn surer<'a>(own: &Case, case: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(&'a Case, f64)> {
     let chance = case.chance_within_limits()?;
     let meets = |case: &&Case| is_good(case) && keeps_load(&own.scenario, &case.scenario);
-    let all = cases.filter(meets).filter_map(|case| Some((case, case.chance_within_limits()?)));
+    let mut all: Vec<_> =
+        cases.filter(meets).filter_map(|case| Some((case, case.chance_within_limits()?))).collect();
+    let most = all.iter().map(|(_, with)| *with).fold(0.0, f64::max);
+    all.retain(|(_, with)| *with >= most - AS_SURE && *with > chance + LESS_SURE);
     let by_cost = |case: &Case| cost(own, case).unwrap_or(f64::INFINITY);
-    let order = |a: &(&Case, f64), b: &(&Case, f64)| {
-        let doubt = |with: f64| -(with * 100.0).round();
-        doubt(a.1).total_cmp(&doubt(b.1)).then(by_cost(a.0).total_cmp(&by_cost(b.0)))
-    };
-    all.min_by(order).filter(|(_, with)| *with > chance + LESS_SURE)
+    all.into_iter().min_by(|(a, _), (b, _)| by_cost(a).total_cmp(&by_cost(b)))
 }
 
 /// Whether a change is of the server alone, or of how its client sends the load, and without pools, which are not

@@ -226,7 +226,7 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
         ),
         None => ("A change", "."),
     };
-    let likely = |with: f64| format!(", {} to when measured", confidence(with));
+    let likely = |with: f64| format!(" ({} to hold when measured)", confidence(with));
     let advice = match best.or_else(|| answered.iter().copied().find(meets)) {
         Some(case) => {
             let mut spans = vec![format!("{what} that {goal}: ").into(), study.open(&case.name, case)];
