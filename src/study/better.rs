@@ -229,7 +229,7 @@ fn words(own: &Case, case: &Case) -> String {
     match (own.headline(), own.meets_limits(), own.is_overloaded()) {
         (None, _, _) => {
             let times = [TTFT, TPOT].map(|metric| format!("{} {}", metric.name, metric.print(case)));
-            let now = if own.setup().is_some() { "fits" } else { "is valid" };
+            let now = if own.setup().is_some() { "fits" } else { "valid" };
             format!("{now}, {}, {price}", times.join(", "))
         }
         (_, Some(false), _) => format!("meets the limits, {price}"),
