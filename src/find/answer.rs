@@ -77,7 +77,7 @@ impl Search {
     pub fn answer(&self) -> Answer {
         let within = self.is_within_fleet();
         let mut found: Vec<&Found> = self.found.iter().map(|(found, _)| &**found).collect();
-        // Chances are known only at the end: at equal cost, the surest plan comes first.
+        // Chances are known only at the end: at equal cost, the surer plan comes first.
         found.order_by(|one, other| one.order_by_cost(other).then(other.tenths().cmp(&one.tenths())));
         let shown = self.shown(found.iter().copied());
         let shown: Vec<&Found> = shown.into_iter().map(|index| found[index]).collect();

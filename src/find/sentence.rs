@@ -111,6 +111,7 @@ pub fn read(text: &str, mut link: Link) -> Result<(Link, Vec<Issue>), Issue> {
         link,
         slos: Slos::default(),
         find: SearchSpace::default(),
+        of_vendors: Vec::new(),
         left_out: Vec::new(),
         left_out_to: None,
         stated: Vec::new(),

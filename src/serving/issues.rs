@@ -113,7 +113,8 @@ fn preempts(setup: &Setup, run: &Run) -> Option<Issue> {
 /// An issue if many steps have more sequences than any CUDA graph: a warning if that makes them longer.
 fn outgrows_graphs(setup: &Setup, run: &Run, passes: &[PassReport]) -> Option<Issue> {
     let largest = largest_graph(setup);
-    let batches = f64::from(setup.parallel.batches());
+    // A run of pools is that of all replicas.
+    let batches = f64::from(setup.parallel.batches() * setup.replicas.max(1) / setup.copies());
     let decoding = decoding(run) / batches;
     let decode = passes.iter().find(|pass| pass.phase == Phase::Decode)?;
     let host = decode.host.0 / decode.time.0;
@@ -148,8 +149,9 @@ fn outgrows_graphs(setup: &Setup, run: &Run, passes: &[PassReport]) -> Option<Is
 /// A warning if arrivals exceed what the engine's limit of sequences lets it serve, and not what its KV cache holds.
 fn limits_sequences(setup: &Setup, run: &Run) -> Option<Issue> {
     let most = setup.max_seqs.saturating_mul(setup.parallel.dp);
-    let running = run.metrics.running / f64::from(setup.copies());
-    let is_full = run.saturation.is_some() && setup.prefill.is_none() && running > AT_LIMIT * f64::from(most);
+    let is_full = run.saturation.is_some()
+        && setup.prefill.is_none()
+        && run.metrics.running > AT_LIMIT * f64::from(most);
     // A cache that is as full limits them as well.
     let has_room = run.timeline.mean_kv() < AT_LIMIT;
     (is_full && has_room && setup.workload.load.is_rate()).then(|| {
@@ -161,13 +163,13 @@ fn limits_sequences(setup: &Setup, run: &Run) -> Option<Issue> {
     })
 }
 
-/// A warning if a run ends while its clients still start.
+/// A warning if a run does not show the load after its ramp.
 fn ends_in_ramp(setup: &Setup, run: &Run) -> Option<Issue> {
     run.ends_in_ramp.then(|| {
         let raise = setup.workload.requests.map_or("", |_| ", or raise Requests");
         let text = format!(
-            "the run of {} ends before all clients have started: start them in less time{raise}",
-            counted(run.requests, "request")
+            "the run is too short for its ramp, so its figures are those of a server that fills up: start clients in less \
+             time{raise}"
         );
         Issue::warning(if let Start::Stagger(_) = run.start { Field::Stagger } else { Field::Ramp }, text)
     })

@@ -19,9 +19,9 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let own = study.own();
     let Some(calibrated) = own.report().and_then(|report| report.calibrated.as_ref()) else {
         let of_scenario = || match own.scenario.workload.load {
-            _ if own.scenario.has_pools() => "those of prefill and decode pools",
-            Load::Batch(_) => "those of static batches",
-            _ => "those at the roofline",
+            _ if own.scenario.has_pools() => "prefill and decode pools",
+            Load::Batch(_) => "static batches",
+            _ => "answers at the roofline",
         };
         return vec![Block::text(match own.headline() {
             Some(_) => {

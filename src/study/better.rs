@@ -1,10 +1,10 @@
-//! The best single change in a sentence: cheaper within the limits, or one that meets them if they are missed.
+//! The best single change in a sentence: cheaper within the limits, faster at the same cost, or one that meets limits that are missed.
 
 use super::metric::{COST, E2E, HeadlineMetric, PER_GPU, TPOT, TTFT};
 use super::rank::SAME;
 use super::{Block, Case, Span, Study, change};
 use crate::config::link::Link;
-use crate::config::{Drafts, Field, Scenario, Severity, Workload};
+use crate::config::{Drafts, Scenario, Workload, catalog};
 use crate::serving::Report;
 use crate::units::{self, fixed};
 
@@ -12,10 +12,11 @@ use crate::units::{self, fixed};
 const LEAST_SAVING: f64 = 0.05;
 /// Without limits nothing may become slower by more than this.
 const SLOWER: f64 = 1.05;
-/// At the same cost E2E must fall to this share to be worth a change.
-const SOONER: f64 = 0.9;
 /// Unless E2E falls to this share: then prompts no longer wait, and the time per token may be longer.
 const MUCH_SOONER: f64 = 0.5;
+
+/// At the same cost E2E must fall to this share to be worth a change.
+const SOONER: f64 = 0.9;
 
 /// Chance of meeting the limits from which on a configuration is considered sure, and how much of its chance a
 /// recommended change may cost.
@@ -42,14 +43,25 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     };
     let confidence = confidence(own, case)
         .map_or(String::new(), |with| format!(" ({} to hold when measured)", units::confidence(with)));
-    let converted = case.scenario.weights_format() != own.scenario.weights_format();
-    let needs = if converted { "It needs a checkpoint in that format. " } else { "" };
+    let needs = if converts(own, case) { "It needs a checkpoint in that format. " } else { "" };
     let is_without_own = own.report().and_then(Report::without_own).is_some() && case.own_runs() == 0;
     let unlike = if is_without_own { "Your own runs say nothing about it. " } else { "" };
     let does = format!("{}: {}{confidence}. {needs}{unlike}", case.name, words(own, case));
     let does = vec![Span::plain(does), study.open("Apply", case)];
     let all = [vec![Span::plain("Better: ")], does].concat();
     vec![Block::spans(all).called("better")]
+}
+
+/// Whether `case` needs a checkpoint in another format than the form's.
+pub fn converts(own: &Case, case: &Case) -> bool {
+    case.scenario.weights_format() != own.scenario.weights_format()
+}
+
+/// Whether a change that needs another checkpoint would cost less than `case`.
+pub fn is_cheaper_converted<'a>(own: &Case, case: &Case, mut cases: impl Iterator<Item = &'a Case>) -> bool {
+    let is_less =
+        |other: &Case| cost(own, other).zip(cost(own, case)).is_some_and(|(other, one)| other < one);
+    !converts(own, case) && cases.any(|other| converts(own, other) && is_usable(own, other) && is_less(other))
 }
 
 /// The change that this study recommends, for others to recommend the same.
@@ -61,7 +73,7 @@ pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Opt
 /// more likely than `case`.
 pub fn surer<'a>(own: &Case, case: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<(&'a Case, f64)> {
     let chance = case.chance_within_limits()?;
-    let meets = |case: &&Case| is_good(case) && keeps_load(&own.scenario, &case.scenario);
+    let meets = |case: &&Case| is_usable(own, case) && keeps_load(&own.scenario, &case.scenario);
     let mut all: Vec<_> =
         cases.filter(meets).filter_map(|case| Some((case, case.chance_within_limits()?))).collect();
     let most = all.iter().map(|(_, with)| *with).fold(0.0, f64::max);
@@ -97,7 +109,7 @@ fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Cas
     // Where the published format is better, nobody converts the weights to another one.
     let format = |case: &Case| case.setup().map(|setup| setup.weights);
     let published = own.scenario.model.record().map(|model| model.weights);
-    let converts = |case: &Case| case.scenario.weights_format() != own.scenario.weights_format();
+    let converts = |case: &Case| converts(own, case);
     if all.iter().any(|(_, case)| converts(case) && format(case) == published) {
         all.retain(|(_, case)| !converts(case) || format(case) == published);
     }
@@ -145,17 +157,17 @@ fn is_good(case: &Case) -> bool {
 
 /// Whether the form's GPUs have a price.
 fn is_priced(own: &Case) -> bool {
-    own.setup().is_none_or(|setup| setup.dollars_per_hour().is_some())
+    let of_gpu = || catalog().gpu(&own.scenario.gpu).is_some_and(|gpu| gpu.dollars_per_hour.0.is_some());
+    match own.setup() {
+        Some(setup) => setup.dollars_per_hour().is_some(),
+        None => own.scenario.overrides.price.is_some() || of_gpu(),
+    }
 }
 
 /// Dollars per token; GPU time per token on the same GPU if it has no price.
 fn cost(own: &Case, case: &Case) -> Option<f64> {
-    match is_priced(own) {
-        true => COST.of(case),
-        false => {
-            PER_GPU.of(case).filter(|_| case.scenario.gpu == own.scenario.gpu).map(|output| 1.0 / output)
-        }
-    }
+    let output = || PER_GPU.sustained(case).filter(|_| case.scenario.gpu == own.scenario.gpu);
+    if is_priced(own) { COST.of(case) } else { output().map(|output| 1.0 / output) }
 }
 
 /// Cost relative to the form's; `None` if they cannot be compared.
@@ -165,12 +177,21 @@ fn cost_ratio(own: &Case, case: &Case) -> Option<f64> {
 
 /// Whether memory is so tight that the engine may not start.
 fn may_not_start(case: &Case) -> bool {
-    case.issues().iter().any(|issue| issue.field == Field::MemoryShare && issue.severity == Severity::Warning)
+    case.setup().zip(case.report()).is_some_and(|(setup, report)| {
+        let memory = &report.memory;
+        memory.kv_room - memory.kv_per_token * setup.longest_sequence() < memory.margin
+    })
+}
+
+/// Whether `case` serves the load, with memory to spare unless `own` has as little, or does not fit at all.
+fn is_usable(own: &Case, case: &Case) -> bool {
+    let is_known = own.headline().is_none() || may_not_start(own);
+    is_good(case) && (is_known || !may_not_start(case))
 }
 
 /// Whether `case` is better than `own`.
 fn is_gain(own: &Case, case: &Case) -> bool {
-    if !is_good(case) || may_not_start(case) && !may_not_start(own) {
+    if !is_usable(own, case) {
         return false;
     }
     if !is_good(own) {
@@ -213,7 +234,7 @@ fn words(own: &Case, case: &Case) -> String {
     let percent = |change: f64| fixed(change.abs() * 100.0, 0);
     let price = match cost_ratio(own, case).map(|ratio| ratio - 1.0) {
         Some(change) if change.abs() < SAME && is_priced => "at the same cost".into(),
-        Some(change) if change.abs() < SAME => "with as much GPU time per token".into(),
+        Some(change) if change.abs() < SAME => "with the same GPU time per token".into(),
         Some(change) if is_priced && change < 0.0 => format!("{} % cheaper", percent(change)),
         Some(change) if is_priced => format!("costs {} % more per token", percent(change)),
         Some(change) => {
@@ -234,7 +255,7 @@ fn words(own: &Case, case: &Case) -> String {
         }
         (_, Some(false), _) => format!("meets the limits, {price}"),
         (_, _, true) => format!("serves this load, {price}"),
-        (_, Some(true), _) if !saves(own, case) => "costs as much, meets the limits more surely".into(),
+        (_, Some(true), _) if !saves(own, case) => format!("{price}, meets the limits more surely"),
         (_, Some(true), _) => format!("{price}, still meets the limits"),
         _ => price + &speed(own, case),
     }
@@ -252,5 +273,71 @@ fn speed(own: &Case, case: &Case) -> String {
         (Some(sooner), Some(later)) => {
             format!(", answers {} % sooner, but TTFT is {} % longer", share(sooner), share(later))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::Field;
+    use crate::config::link::decode;
+    use crate::efficiency::Efficiencies;
+    use crate::study::remedy;
+
+    fn predicted(mut case: Case) -> Case {
+        case.predict(&Arc::default(), |_| Ok(Efficiencies::Roofline), false).expect("predicted");
+        case
+    }
+
+    /// A configuration at the roofline, and its changes.
+    fn changed(text: &str) -> (Case, Vec<Case>) {
+        let link = decode(text).0;
+        let own = predicted(Case::new("", link.scenario.clone()));
+        let all = cases(&link, "").into_iter().chain(remedy::of(&own));
+        let all = all.map(predicted).collect();
+        (own, all)
+    }
+
+    #[test]
+    fn the_best_change_is_found() {
+        for (link, name) in [
+            // Far more replicas than the load needs.
+            ("g=rtx-3090&n=8&r=0.1&isl=512&osl=256&st=1000&sp=60", "1 replica"),
+            // The engine's limit of sequences.
+            ("m=qwen3-8b&r=10&ms=4", "Max sequences as by default"),
+            ("m=qwen3-8b&c=64&isl=512&osl=128&ms=4", "Max sequences as by default"),
+            // Without a price, by GPU time on the same GPU.
+            ("m=qwen3-32b&g=mi300x&c=64&isl=512&osl=128&ms=4", "Max sequences as by default"),
+            // Faster at the same cost.
+            ("g=rtx-4090&r=1&cg=0&isl=512&osl=256", "Weights in INT4 (W4A16)"),
+        ] {
+            let (own, all) = changed(link);
+            let best = best(&own, all.iter()).map(|case| case.name.as_str());
+            assert_eq!(best, Some(name), "{link}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_configuration_without_a_price_is_mended_on_its_gpu() {
+        let (own, all) = changed("m=llama-3.1-8b&g=mi300x&e=trtllm");
+        let best = best(&own, all.iter()).expect("another engine");
+        assert!(own.setup().is_none() && best.scenario.gpu == "mi300x", "{}", best.name);
+        assert!(words(&own, best).starts_with("valid"), "{}", words(&own, best));
+    }
+
+    #[test]
+    fn a_limit_of_sequences_that_overloads_replicas_is_named() {
+        for link in ["m=qwen3-8b&r=500&ms=4", "m=qwen3-8b&r=500&ms=4&n=2"] {
+            let (own, _) = changed(link);
+            assert!(
+                own.issues().iter().any(|issue| issue.field == Field::MaxSeqs),
+                "{link}: {:?}",
+                own.issues()
+            );
+        }
+        let (own, _) = changed("m=qwen3-8b&r=500");
+        assert!(own.is_overloaded() && !own.issues().iter().any(|issue| issue.field == Field::MaxSeqs));
     }
 }

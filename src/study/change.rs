@@ -218,11 +218,20 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
     // price.
     let meets = |case: &&Case| case.meets_limits() != Some(false);
     let best = better::recommended(own, answered.iter().copied());
+    let all = || answered.iter().copied();
     let (what, rest) = match best {
-        Some(_) => (
-            "Cheapest single change",
-            ". A checkpoint in another format is named only where nothing else helps; a lighter load, more caching, draft tokens \
-             and disaggregation are left out.",
+        Some(case) => (
+            match better::is_cheaper_converted(own, case, all()) {
+                true => "Cheapest single change with this checkpoint",
+                false => "Cheapest single change",
+            },
+            match better::converts(own, case) {
+                true => {
+                    ". It needs a checkpoint in that format. A lighter load, more caching, draft tokens and \
+                         disaggregation are left out."
+                }
+                false => ". A lighter load, more caching, draft tokens and disaggregation are left out.",
+            },
         ),
         None => ("A change", "."),
     };
@@ -233,7 +242,7 @@ fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
             if let Some(with) = case.chance_within_limits() {
                 spans.push(likely(with).into());
             }
-            if let Some((surer, with)) = better::surer(own, case, answered.iter().copied()) {
+            if let Some((surer, with)) = best.and_then(|case| better::surer(own, case, all())) {
                 spans.extend(["; surest: ".into(), study.open(&surer.name, surer), likely(with).into()]);
             }
             spans.push(rest.into());

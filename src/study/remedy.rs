@@ -1,4 +1,4 @@
-//! What the issues of a configuration advise, as changes to try.
+//! What the issues of a configuration advise, and the defaults of what it sets itself, as changes to try.
 
 use super::{Case, edit};
 use crate::config::check::{least_budget, sound_budget};
@@ -8,7 +8,8 @@ use crate::serving::sim::LimitResult;
 use crate::serving::{Demand, enough_replicas, fitting};
 use crate::units::{GIB, count, decimal, set_of};
 
-/// What the issues of a predicted configuration advise, as far as it follows from the prediction.
+/// What the issues of a predicted configuration advise, as far as it follows from the prediction, and the engine's own limits where
+/// others are set.
 pub fn of(own: &Case) -> Vec<Case> {
     let (Some(setup), Some(report), base) = (own.setup(), own.report(), &own.scenario) else {
         return Vec::new();
@@ -24,8 +25,8 @@ pub fn of(own: &Case) -> Vec<Case> {
         report.run.as_ref().and_then(|run| enough_replicas(setup, run).or_else(|| twice(run)))
     {
         add(format!("{replicas} replicas"), &|scenario| scenario.replicas = replicas);
-        // Limits may take more.
-        let more = [7, 8].map(|sixths| replicas.saturating_mul(sixths).div_ceil(6));
+        // Limits may take more: a sixth, or a third.
+        let more = [6, 3].map(|part| replicas.saturating_add(replicas.div_ceil(part)));
         for more in set_of(more).into_iter().filter(|_| setup.workload.slos.limits().next().is_some()) {
             add(format!("{more} replicas"), &|scenario| scenario.replicas = more);
         }

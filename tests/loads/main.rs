@@ -2,6 +2,7 @@
 
 mod capacity;
 mod in_flight;
+mod ramps;
 mod replicas;
 #[path = "../support/mod.rs"]
 mod support;

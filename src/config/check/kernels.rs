@@ -13,7 +13,7 @@ pub fn served(engine: &Engine, gpu: &Gpu, model: Option<&Model>, catalog: &Catal
     });
     let able: Vec<&str> = able.map(|engine| engine.name.as_str()).collect();
     let instead = match able[..] {
-        [] => "no engine serves it on this GPU".into(),
+        [] => "no engine is known to".into(),
         _ => format!("choose {}", able.join(" or ")),
     };
     if engine.kernels_on(gpu.arch).is_none() {

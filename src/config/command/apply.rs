@@ -75,10 +75,7 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
         ..onto
     };
     let mut others = others.into_iter();
-    let mut options = flags(&launch.options.join("\n"));
-    let is_given =
-        |option: &Flag| setting(&option.name).is_some_and(|set| given(&flags_given, set).is_some());
-    options.retain(|option| file_overrides(launch.engine) || !is_given(option));
+    let options = flags(&launch.options.join("\n"));
     let model = |of: &[Flag]| given(of, Setting::Model).and_then(|flag| flag.value.clone());
     let named = model(&flags_given).or_else(|| others.next().map(str::to_owned)).or_else(|| model(&options));
     let published = named.as_deref().filter(|_| own.is_none()).unwrap_or_default();
@@ -96,8 +93,15 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
             .push(Issue::error(Field::Model, "the command names no model: give it as `--model NAME`")),
     }
     scenario.workload.turns.host_gib = 0.0;
-    flags_given.iter().for_each(|flag| reader.set(&mut scenario, flag));
+    // What is read last counts.
+    let file_overrides = launches().of(launch.engine).is_some_and(|of| of.file_overrides);
+    if file_overrides {
+        flags_given.iter().for_each(|flag| reader.set(&mut scenario, flag));
+    }
     options.iter().for_each(|option| reader.option(&mut scenario, option));
+    if !file_overrides {
+        flags_given.iter().for_each(|flag| reader.set(&mut scenario, flag));
+    }
     reader.unknown.extend(others.map(str::to_owned));
     reader.unknown.extend(launch.unread.iter().chain(&launch.manifest.unread).cloned());
     // What the text writes into such a file is read above.
@@ -116,7 +120,8 @@ pub fn apply(launch: &LaunchCommand, onto: Scenario, own: Option<&ModelChoice>) 
     if let Some((client, arguments)) = &launch.bench {
         reader.bench(&mut scenario, *client, arguments);
     }
-    reader.prefixes(&mut scenario, &[flags_given, options].concat());
+    let all = if file_overrides { [flags_given, options] } else { [options, flags_given] };
+    reader.prefixes(&mut scenario, &all.concat());
     reader.issues.extend(reader.too_long(&scenario));
     reader.issues.extend(listed(NOT_RECOGNISED, &reader.unknown));
     reader.issues.extend(listed(CHANGES_RESULTS, &reader.heavy));
@@ -211,7 +216,7 @@ impl CommandReader {
         Some(Issue::warning(Field::Isl, text))
     }
 
-    /// A line of a TensorRT-LLM options file written by the text itself.
+    /// A line of an options file written by the text itself.
     fn option(&mut self, scenario: &mut Scenario, option: &Flag) {
         match (option.name.as_str(), option.value.as_deref()) {
             ("enable_attention_dp", _) => self.dp_attention = option.on(),
@@ -297,10 +302,6 @@ fn given(flags: &[Flag], wanted: Setting) -> Option<&Flag> {
 
 fn experts_over_all(scenario: &Scenario) -> bool {
     launches().of(&scenario.engine).is_some_and(|of| of.experts_over_all)
-}
-
-fn file_overrides(engine: &str) -> bool {
-    launches().of(engine).is_some_and(|of| of.file_overrides)
 }
 
 fn shown(name: &str) -> String {

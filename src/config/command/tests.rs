@@ -265,10 +265,17 @@ fn workload_and_gpu_stay_and_no_setting_of_another_server() {
 }
 
 #[test]
-fn a_command_overrides_its_options_file_where_the_engine_says_so() {
+fn a_command_overrides_its_options_file_except_for_tensorrt() {
     let text = "cat > o.yaml <<EOF\ntensor-parallel-size: 4\nmax-num-seqs: 64\nEOF\n\
                 vllm serve Qwen/Qwen3-8B -tp 2 --config o.yaml";
     assert_eq!(link_of(text), "v=1&m=qwen3-8b&tp=2&ms=64");
+    let text = "cat > o.yaml <<EOF\nenable-prefix-caching: true\nenable-lora: true\nEOF\n\
+                vllm serve Qwen/Qwen3-8B --no-enable-prefix-caching --cpu-offload-gb 4 --config o.yaml";
+    let (_, issues) = read_link(text).expect("a command");
+    let said = issues.join(" ");
+    assert!(said.contains("enable-lora") && said.contains("cpu-offload-gb"), "{said}");
+    let (scenario, _) = read(text, &link::decode("v=1&pc=0.5").0.scenario).expect("a command");
+    assert_eq!(scenario.expect("a scenario").workload.cached_share, 0.0);
 }
 
 #[test]

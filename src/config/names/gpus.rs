@@ -4,7 +4,7 @@ use crate::config::Gpu;
 use crate::config::catalog::{Catalog, catalog};
 
 /// Words that name makers and brands, which ids and people leave out.
-const BRANDS: [&str; 7] = ["nvidia", "amd", "intel", "geforce", "tesla", "instinct", "gpu"];
+pub const BRANDS: [&str; 7] = ["nvidia", "amd", "intel", "geforce", "tesla", "instinct", "gpu"];
 
 impl Catalog {
     /// The GPU with this id or name, in any case and with any punctuation between its words; otherwise the only GPU

@@ -25,7 +25,7 @@ use name::{Name, is_local};
 use rules::{Alias, rules};
 
 pub use apply::{SCALED_CACHE, settle};
-pub use gpus::gpu_id;
+pub use gpus::{BRANDS, gpu_id};
 pub use machines::{of_machine, of_node};
 pub use search::{begins_name, is_size, named, popularity, rank, search, short_name};
 

@@ -115,5 +115,5 @@ pub fn on_all_cores<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) ->
             });
         }
     });
-    results.into_iter().flatten().collect()
+    results.into_iter().map(|result| result.expect("every input has a result")).collect()
 }

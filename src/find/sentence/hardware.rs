@@ -5,7 +5,7 @@ use super::{AmountUnit, Parsed, Words, money};
 use crate::config::catalog::{POPULAR, catalog};
 use crate::config::check::KV_FORMATS;
 use crate::config::link::{exclude, real};
-use crate::config::names::of_machine;
+use crate::config::names::{BRANDS, of_machine};
 use crate::config::{Arch, Dtype, Field, Issue, excerpt};
 use crate::find::fleet::gpu_name;
 use crate::units::Order;
@@ -23,7 +23,7 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     }
     words.at -= 1;
     if let Some(all) = vendor(words) {
-        all.iter().for_each(|(field, id)| add(*field, id, parsed));
+        parsed.of_vendors.extend(all);
         return Some(Field::Gpu);
     }
     words.at += 1;
@@ -71,25 +71,37 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     all.first().map(|(field, _)| *field)
 }
 
-/// `AMD`, `AMD Instinct GPUs`: all GPUs of the vendor that is next; none where one of them is named after it: `AMD MI300X`.
+/// A vendor's name stands for its GPUs after these words, and before those.
+const ON: [&str; 4] = ["on", "using", "and", "or"];
+const HARDWARE: [&str; 5] = ["gpu", "gpus", "cards", "accelerators", "hardware"];
+
+/// `on AMD`, `AMD Instinct GPUs`: all GPUs of the vendor that is next; none where one of them is named after it: `AMD MI300X`. `None`
+/// where it stands for something else, as in `NVIDIA Nemotron`.
 pub fn vendor(words: &mut Words) -> Option<Vec<(Field, &'static str)>> {
+    let from = words.at;
+    let stands = words.before(from).is_some_and(|word| ON.contains(&word) || is_not(word));
     let is_of = words.next_as(|word| match word {
-        "amd" | "instinct" => Some(Arch::is_amd as fn(Arch) -> bool),
+        "amd" => Some(Arch::is_amd as fn(Arch) -> bool),
         "nvidia" => Some(Arch::is_nvidia),
+        "intel" => Some(|arch| arch == Arch::Xe2),
         _ => None,
     })?;
-    words.next_if(&["instinct", "geforce", "tesla", "mi"]);
-    let from = words.at;
-    let names_one =
-        |word: &str| (of_machine(word).is_some() || !gpus(&wishes(word)).is_empty()).then_some(());
-    let is_named = words.next_as(names_one).is_some();
-    words.at = from;
-    let of_vendor = catalog().gpus.gpus.iter().filter(|gpu| !is_named && is_of(gpu.arch));
+    while words.next_if(&["instinct", "geforce", "tesla", "rtx", "mi"]) {}
+    let names_one = words.peek().is_some_and(|next| !gpus(&wishes(next)).is_empty());
+    if names_one {
+        return Some(Vec::new());
+    }
+    if !stands && !words.peek().is_some_and(|next| HARDWARE.contains(&next)) {
+        words.at = from;
+        return None;
+    }
+    let of_vendor = catalog().gpus.gpus.iter().filter(|gpu| is_of(gpu.arch));
     Some(of_vendor.map(|gpu| (Field::Gpu, gpu.id.as_str())).collect())
 }
 
 /// `8 h100-sxm`: the number of GPUs available.
 pub fn owned(number: f64, words: &mut Words, parsed: &mut Parsed) -> Option<Field> {
+    while words.next_if(&BRANDS) {}
     let (name, types) = words.next_as(|word| {
         Some((word.to_owned(), gpus(&wishes(word)))).filter(|(_, types)| !types.is_empty())
     })?;
@@ -234,6 +246,7 @@ fn add(field: Field, value: &str, parsed: &mut Parsed) {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{link, refused};
+    use super::{Words, vendor};
 
     #[test]
     fn prices_of_gpus_are_no_budget() {
@@ -266,15 +279,23 @@ mod tests {
 
     #[test]
     fn a_vendor_stands_for_all_of_its_gpus() {
-        let amd = "mi300x,mi325x,mi350x,mi355x";
-        let of = |text: &str| link(text).split_once("gpu~").expect("GPUs").1.to_owned();
+        let of = |text: &str| link(text).split_once("gpu~").map(|(_, gpus)| gpus.to_owned());
         for text in ["5 rps on AMD", "5 rps on AMD MI GPUs", "5 rps, AMD Instinct GPUs"] {
-            assert_eq!(of(text), amd, "{text}");
+            assert_eq!(of(text).as_deref(), Some("mi300x,mi325x,mi350x,mi355x"), "{text}");
         }
-        for (text, wanted) in [("5 rps on NVIDIA B200", "b200"), ("5 rps, AMD Instinct MI300X", "mi300x")] {
-            assert_eq!(of(text), wanted, "{text}");
+        for (text, wanted) in [
+            ("5 rps on NVIDIA B200", "b200"),
+            ("5 rps, AMD Instinct MI300X", "mi300x"),
+            ("5 rps on B200, NVIDIA GPUs", "b200"),
+            ("5 rps on NVIDIA GPUs: B200 or L4", "b200,l4"),
+            ("5 rps on 8 NVIDIA B200", "b200~owned~b200,8"),
+        ] {
+            assert_eq!(of(text).as_deref(), Some(wanted), "{text}");
         }
-        assert!(of("5 rps on NVIDIA GPUs").contains("h100-sxm") && !of("5 rps on NVIDIA").contains("mi300x"));
+        let all = of("5 rps on NVIDIA GPUs").expect("GPUs");
+        assert!(all.contains("h100-sxm") && !all.contains("mi300x"));
+        // The publisher of a model.
+        assert_eq!(vendor(&mut Words::of("NVIDIA Nemotron 3 Nano, 5 rps")), None);
     }
 
     #[test]

@@ -74,6 +74,7 @@ pub fn not(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
         let end = words.at;
         while words.next_if(&[BREAK]) {}
         let next = words.next_as(|word| wishes(word).first().map(|(field, _)| *field));
+        let next = next.or_else(|| vendor(words).map(|_| Field::Gpu));
         words.at = end;
         next.is_some_and(|next| fields.contains(&next))
     };
@@ -97,11 +98,19 @@ pub fn wanted(phrase: &str) -> String {
 }
 
 impl Parsed {
-    /// Removes exclusions from what is named or, if nothing is named, from everything there is.
+    /// Removes exclusions from what is named, a vendor's GPUs among it, or, if nothing is named, from everything there is.
     ///
     /// # Errors
     /// If nothing is left.
     pub fn leave_out(&mut self) -> Result<(), Issue> {
+        if self.find.list(Field::Gpu).is_empty() {
+            let ids: Vec<&str> = self.of_vendors.iter().map(|(_, id)| *id).collect();
+            let all = layouts::all(Field::Gpu).unwrap_or_default();
+            let named: Vec<String> = all.into_iter().filter(|id| ids.contains(&&**id)).collect();
+            if !named.is_empty() {
+                self.find.set(Field::Gpu, &named.join(","));
+            }
+        }
         for field in [Field::Gpu, Field::Engine] {
             let left_out: Vec<&str> =
                 self.left_out.iter().filter(|(of, _)| *of == field).map(|(_, id)| *id).collect();

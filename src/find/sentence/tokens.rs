@@ -152,6 +152,11 @@ impl Words {
         while self.next_if(&FILLERS) || self.next_if(&[BREAK]) {}
     }
 
+    /// The word before that at `at`.
+    pub fn before(&self, at: usize) -> Option<&str> {
+        self.parts.get(at.checked_sub(1)?).map(|part| part.text.as_str())
+    }
+
     /// The next word, if it is a number.
     pub fn number(&mut self) -> Option<f64> {
         self.next_as(|word| real(word).ok())

@@ -23,7 +23,7 @@ const GROWING: f64 = 1.05;
 const LEAST_MET: f64 = 0.95;
 /// Minimum share of the time in which clients have a request, or users a session: the rest is ramp-up and drain.
 const LEAST_BUSY: f64 = 0.8;
-/// Fewer than at a rate: searches and studies mostly simulate clients. As many as at a rate while they still start.
+/// Fewer than at a rate, unless the run would end in the ramp: searches and studies mostly simulate clients.
 const MOST_OF_CLIENTS: f64 = 2048.0;
 
 impl Runner {
@@ -124,20 +124,22 @@ impl Runner {
 }
 
 /// Requests per second of a replica whose clients start one after another, from when the last has started until the last request is
-/// sent: those in flight over their mean stay, because while short answers come and go the longest are left for the end. `None` if
-/// they start together, if that takes no longer than a request, and of sessions, whose prompts grow.
+/// sent: those served or, if fewer (the longest are left for the end), those in flight over the mean stay of those sent. `None` if they
+/// start together, if that takes no longer than a request, and of sessions, whose prompts grow.
 pub(super) fn while_all_are_there(setup: &Setup, load: Load, outcome: &Outcome) -> Option<f64> {
-    let start = ramp(setup, load)?;
-    let end = last_arrives(outcome);
-    (end - start > mean_stay(outcome)).then(|| in_flight(outcome, start, end) / mean_stay(outcome))
+    let (start, end) = (ramp(setup, load)?, last_arrives(outcome));
+    let sent = outcome.requests.iter().filter(|served| served.arrival >= start).map(FinishedRequest::e2e);
+    let stay = sent.clone().sum::<f64>() / sent.count() as f64;
+    let served = || served_within(&outcome.requests, start, end) / (end - start);
+    (end - start > stay).then(|| (in_flight(outcome, start, end) / stay).min(served()))
 }
 
-/// Whether a run ends before all clients have started and stayed for a request.
+/// Whether a run is too short for its ramp: after that it goes on for no longer than a request takes.
 pub(super) fn ends_in_ramp(setup: &Setup, load: Load, outcome: &Outcome) -> bool {
-    ramp(setup, load).is_some_and(|seconds| last_arrives(outcome) - seconds <= mean_stay(outcome))
+    ramp(setup, load).is_some() && while_all_are_there(setup, load, outcome).is_none()
 }
 
-/// Seconds until the last client starts; `None` if they start together, and without clients.
+/// Seconds until the last client starts; `None` if they start together, if a replica has one, and without clients.
 fn ramp(setup: &Setup, load: Load) -> Option<f64> {
     let Load::Concurrency(clients) = load else { return None };
     match setup.workload.start {

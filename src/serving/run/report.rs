@@ -57,7 +57,7 @@ pub struct Run {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub fills: bool,
-    /// Whether it ends before all clients have started.
+    /// Whether it is too short to show the load after its ramp.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub ends_in_ramp: bool,

@@ -20,7 +20,8 @@ pub enum SimError {
     #[error("request {} has {} tokens and the context ends at {}", .request + 1, grouped(*.tokens), grouped(u64::from(*.limit)))]
     ContextLimit { request: usize, tokens: u64, limit: u32 },
     #[error(
-        "the prompt of request {} ({tokens} tokens) cannot be chunked, and a step takes {budget} tokens", .request + 1
+        "the prompt of request {} ({} tokens) cannot be chunked, and a step takes {} tokens",
+        .request + 1, grouped(u64::from(*.tokens)), grouped(u64::from(*.budget))
     )]
     StepBudget { request: usize, tokens: u32, budget: u32 },
     #[error("{0}")]

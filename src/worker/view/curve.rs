@@ -175,15 +175,17 @@ fn unsettled(setup: &Setup, points: &[Point]) -> Option<Block> {
     let open = |with: f64| (1.0 - SAFE..SAFE).contains(&with);
     let known: Vec<(f64, f64)> =
         points.iter().filter_map(|point| Some((point.load, chance_within_limits(point)?))).collect();
-    known.iter().find(|(_, with)| open(*with))?;
     let after = known.iter().position(|(_, with)| *with < 0.5)?;
     let [(low, likely), (high, unlikely)] = [*known.get(after.checked_sub(1)?)?, known[after]];
+    if !open(likely) && !open(unlikely) {
+        return None;
+    }
     let at = low + (high - low) * (likely - 0.5) / (likely - unlikely);
     let load = setup.workload.load;
     let at = if load.is_rate() { significant(at, DIGITS) } else { at.round() };
     let load = load.with_amount(at);
     let name = format!(
-        "The most informative load to measure is {}, about as likely to meet the limits as to miss them",
+        "The most informative load to measure is near {}, which may meet the limits or miss them",
         named::load(load),
     );
     Some(to_measure("settle-load", name, &setup.under(|workload| workload.load = load)))

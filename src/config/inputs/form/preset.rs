@@ -30,14 +30,15 @@ impl Form {
         let loses_limits = prompts > 0 && is_changed[1];
         let mut changed = vec![Field::Isl, Field::Osl, Field::CachedShare];
         changed.extend(is_changed[0].then_some(Field::Load));
-        changed.extend([Field::SloTtft, Field::SloTpot].into_iter().filter(|_| is_changed[1]));
+        changed
+            .extend([Field::SloTtft, Field::SloTpot].into_iter().filter(|_| is_changed[1] && !loses_limits));
         changed.into_iter().for_each(|field| self.forget(field));
         if loses_limits {
             self.lose_limits();
         }
     }
 
-    /// Says why limits are no longer set.
+    /// Says why limits are no longer set, in place of what was typed for them.
     fn lose_limits(&mut self) {
         const WHY: &str =
             "TTFT and TPOT limits do not apply to an offline queue: they return when you choose another load";
