@@ -170,7 +170,7 @@ pageTest("a trace is removed, and comes and goes with the configurations of a vi
 
 for (const [text, said] of [
   ["time,prompt\n1,2", /no output/],
-  ["arrival,prompt,output\n0,10,5\n1,200000,5", /Request 1 .*leave it out, or shorten it/],
+  ["arrival,prompt,output\n0,10,5\n1,200000,5", /Request 2 .*leave it out, or shorten it/],
 ]) {
   pageTest(`a trace is refused by name: ${said}`, {}, async ({ page, open }) => {
     await open();
