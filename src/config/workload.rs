@@ -115,6 +115,17 @@ pub enum Start {
     Stagger(f64),
 }
 
+impl Start {
+    /// Seconds until the last of `clients` has started; `None` if they start together.
+    pub fn seconds(self, clients: u32) -> Option<f64> {
+        match self {
+            Self::AtOnce => None,
+            Self::Ramp(seconds) => Some(seconds),
+            Self::Stagger(seconds) => Some(seconds * f64::from(clients)),
+        }
+    }
+}
+
 /// The turns of a session. The first prompt and all answers have the workload's lengths; each later prompt is the
 /// conversation so far plus a message.
 #[derive(Debug, Clone, Copy, PartialEq)]

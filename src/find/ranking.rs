@@ -80,8 +80,8 @@ impl Search {
         shown
     }
 
-    /// The plans that may be shown: of those that cost the same as the last of the best, the surest is, and chances are known only at
-    /// the end.
+    /// The plans that may be shown. Several may cost the same as the last of the best: the surest of them is shown, and chances are
+    /// known only at the end.
     pub(super) fn candidates(&self) -> Vec<usize> {
         let mut candidates = self.shown(self.found.iter().map(|(found, _)| &**found));
         let Some(&last) = candidates.get(..self.request.plans).and_then(<[usize]>::last) else {

@@ -11,7 +11,7 @@ use crate::units::{count, counted, percent};
 
 /// Recommended utilisation of a replica.
 const FULL_USE: f64 = 0.9;
-/// Share of a limit, on average over a run that also fills and drains, from which on it is reached.
+/// Share of a limit, on average over a run that also fills and drains, from which on it is reached: a choice.
 const AT_LIMIT: f64 = 0.8;
 /// Share of the history that could be cached below which it is worth saying how much is.
 const KEPT: f64 = 0.9;
@@ -120,30 +120,27 @@ fn outgrows_graphs(setup: &Setup, run: &Run, passes: &[PassReport]) -> Option<Is
     let host = decode.host.0 / decode.time.0;
     let share = run.timeline.share_above(f64::from(largest) * batches);
     let limit = count(f64::from(largest));
-    let field = Field::LargestGraph;
-    match decoding > f64::from(largest) {
-        _ if largest == 0 => None,
-        true => {
-            let text = format!(
-                "{} sequences decode at once, more than the {limit} of the largest CUDA graph, so steps are launched kernel by kernel",
-                count(decoding.ceil()),
-            );
-            Some(if host > MANY {
-                let text = format!("{text}. The GPU idles {} of their time: raise it", percent(host));
-                Issue::warning(field, text)
-            } else {
-                Issue::note(field, text)
-            })
-        }
-        false => (share > MANY).then(|| {
-            let text = format!(
-                "{} of the time more sequences run than the {limit} of the largest CUDA graph, and their steps are launched \
-                 kernel by kernel",
-                percent(share)
-            );
-            Issue::note(field, text)
-        }),
+    if largest == 0 {
+        return None;
     }
+    if decoding <= f64::from(largest) {
+        let text = format!(
+            "{} of the time more sequences run than the {limit} of the largest CUDA graph, and their steps are launched \
+             kernel by kernel",
+            percent(share)
+        );
+        return (share > MANY).then(|| Issue::note(Field::LargestGraph, text));
+    }
+    let text = format!(
+        "{} sequences decode at once, more than the {limit} of the largest CUDA graph, so steps are launched kernel by kernel",
+        count(decoding.ceil()),
+    );
+    Some(if host > MANY {
+        let text = format!("{text}. The GPU idles {} of their time: raise it", percent(host));
+        Issue::warning(Field::LargestGraph, text)
+    } else {
+        Issue::note(Field::LargestGraph, text)
+    })
 }
 
 /// A warning if arrivals exceed what the engine's limit of sequences lets it serve, and not what its KV cache holds.

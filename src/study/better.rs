@@ -15,7 +15,7 @@ const SLOWER: f64 = 1.05;
 /// Unless E2E falls to this share: then prompts no longer wait, and the time per token may be longer.
 const MUCH_SOONER: f64 = 0.5;
 
-/// At the same cost E2E must fall to this share to be worth a change.
+/// At the same cost E2E must fall to this share to be worth a change: a choice, twice the smallest saving.
 const SOONER: f64 = 0.9;
 
 /// Chance of meeting the limits from which on a configuration is considered sure, and how much of its chance a
@@ -38,7 +38,7 @@ pub fn blocks(study: &Study) -> Vec<Block> {
         return Vec::new();
     }
     let own = study.own();
-    let Some(case) = best(own, study.others().iter()) else {
+    let Some(case) = recommended(own, study.others().iter()) else {
         return vec![Block::text("None of the single changes tried is better.")];
     };
     let confidence = confidence(own, case)
@@ -62,11 +62,6 @@ pub fn is_cheaper_converted<'a>(own: &Case, case: &Case, mut cases: impl Iterato
     let is_less =
         |other: &Case| cost(own, other).zip(cost(own, case)).is_some_and(|(other, one)| other < one);
     !converts(own, case) && cases.any(|other| converts(own, other) && is_usable(own, other) && is_less(other))
-}
-
-/// The change that this study recommends, for others to recommend the same.
-pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
-    best(own, cases)
 }
 
 /// Of the changes that meet the limits, the cheapest of those most likely to when measured, with its chance, if that is clearly
@@ -94,7 +89,7 @@ fn keeps_load(own: &Scenario, case: &Scenario) -> bool {
 
 /// The cheapest change. Of those with the same cost one that is as sure as any: first what keeps the engine and the GPU,
 /// then the checkpoint, then the surest, then the fastest, so that a change never comes with another one that gains nothing.
-fn best<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
+pub fn recommended<'a>(own: &Case, cases: impl Iterator<Item = &'a Case>) -> Option<&'a Case> {
     let is_served = |case: &&Case| keeps_load(&own.scenario, &case.scenario);
     let cases: Vec<&Case> = cases.filter(is_served).collect();
     let gains = |cost: fn(&Case, &Case) -> Option<f64>| -> Vec<(f64, &Case)> {
@@ -185,8 +180,8 @@ fn may_not_start(case: &Case) -> bool {
 
 /// Whether `case` serves the load, with memory to spare unless `own` has as little, or does not fit at all.
 fn is_usable(own: &Case, case: &Case) -> bool {
-    let is_known = own.headline().is_none() || may_not_start(own);
-    is_good(case) && (is_known || !may_not_start(case))
+    let may_be_tight = own.headline().is_none() || may_not_start(own);
+    is_good(case) && (may_be_tight || !may_not_start(case))
 }
 
 /// Whether `case` is better than `own`.
@@ -314,7 +309,7 @@ mod tests {
             ("g=rtx-4090&r=1&cg=0&isl=512&osl=256", "Weights in INT4 (W4A16)"),
         ] {
             let (own, all) = changed(link);
-            let best = best(&own, all.iter()).map(|case| case.name.as_str());
+            let best = recommended(&own, all.iter()).map(|case| case.name.as_str());
             assert_eq!(best, Some(name), "{link}");
         }
     }
@@ -322,7 +317,7 @@ mod tests {
     #[test]
     fn an_invalid_configuration_without_a_price_is_mended_on_its_gpu() {
         let (own, all) = changed("m=llama-3.1-8b&g=mi300x&e=trtllm");
-        let best = best(&own, all.iter()).expect("another engine");
+        let best = recommended(&own, all.iter()).expect("another engine");
         assert!(own.setup().is_none() && best.scenario.gpu == "mi300x", "{}", best.name);
         assert!(words(&own, best).starts_with("valid"), "{}", words(&own, best));
     }

@@ -71,13 +71,13 @@ pub fn read(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field>
     all.first().map(|(field, _)| *field)
 }
 
-/// A vendor's name stands for its GPUs after these words, and before those.
+/// A vendor's name means its GPUs after one of `ON` or before one of `HARDWARE`.
 const ON: [&str; 4] = ["on", "using", "and", "or"];
 const HARDWARE: [&str; 5] = ["gpu", "gpus", "cards", "accelerators", "hardware"];
 
-/// `on AMD`, `AMD Instinct GPUs`: all GPUs of the vendor that is next; none where one of them is named after it: `AMD MI300X`. `None`
-/// where it stands for something else, as in `NVIDIA Nemotron`.
-pub fn vendor(words: &mut Words) -> Option<Vec<(Field, &'static str)>> {
+/// Reads a vendor's name. `on AMD` and `AMD Instinct GPUs` mean all of its GPUs; in `AMD MI300X` the name adds nothing to the GPU that
+/// follows, so the list is empty. `None` if the next word is no vendor, or means something else, as in `NVIDIA Nemotron`.
+pub fn vendor(words: &mut Words) -> Option<Vec<&'static str>> {
     let from = words.at;
     let stands = words.before(from).is_some_and(|word| ON.contains(&word) || is_not(word));
     let is_of = words.next_as(|word| match word {
@@ -87,8 +87,7 @@ pub fn vendor(words: &mut Words) -> Option<Vec<(Field, &'static str)>> {
         _ => None,
     })?;
     while words.next_if(&["instinct", "geforce", "tesla", "rtx", "mi"]) {}
-    let names_one = words.peek().is_some_and(|next| !gpus(&wishes(next)).is_empty());
-    if names_one {
+    if words.peek().is_some_and(|next| !gpus(&wishes(next)).is_empty()) {
         return Some(Vec::new());
     }
     if !stands && !words.peek().is_some_and(|next| HARDWARE.contains(&next)) {
@@ -96,7 +95,7 @@ pub fn vendor(words: &mut Words) -> Option<Vec<(Field, &'static str)>> {
         return None;
     }
     let of_vendor = catalog().gpus.gpus.iter().filter(|gpu| is_of(gpu.arch));
-    Some(of_vendor.map(|gpu| (Field::Gpu, gpu.id.as_str())).collect())
+    Some(of_vendor.map(|gpu| gpu.id.as_str()).collect())
 }
 
 /// `8 h100-sxm`: the number of GPUs available.
@@ -237,7 +236,7 @@ fn gpus(wishes: &[(Field, &'static str)]) -> Vec<&'static str> {
     wishes.iter().filter(|(field, _)| *field == Field::Gpu).map(|(_, id)| *id).collect()
 }
 
-fn add(field: Field, value: &str, parsed: &mut Parsed) {
+pub fn add(field: Field, value: &str, parsed: &mut Parsed) {
     if !parsed.find.list(field).contains(&value) {
         parsed.find.toggle(field, value);
     }

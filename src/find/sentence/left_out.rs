@@ -1,6 +1,6 @@
 //! What a request excludes: `without b200 and vllm`.
 
-use super::hardware::{vendor, wishes};
+use super::hardware::{add, vendor, wishes};
 use super::{BREAK, FILLERS, Parsed, Words, quoted};
 use crate::config::{Field, Issue, excerpt};
 use crate::find::layouts;
@@ -54,7 +54,7 @@ pub fn not(word: &str, words: &mut Words, parsed: &mut Parsed) -> Option<Field> 
             }
         }
         if let Some(all) = vendor(words) {
-            known.extend(all);
+            known.extend(all.into_iter().map(|id| (Field::Gpu, id)));
             continue;
         }
         let named = |word: &str| Some(wishes(word)).filter(|all| !all.is_empty());
@@ -98,18 +98,14 @@ pub fn wanted(phrase: &str) -> String {
 }
 
 impl Parsed {
-    /// Removes exclusions from what is named, a vendor's GPUs among it, or, if nothing is named, from everything there is.
+    /// Adds the GPUs of vendors if no GPU is named. Then removes exclusions from what is named or, if nothing is named, from
+    /// everything there is.
     ///
     /// # Errors
     /// If nothing is left.
     pub fn leave_out(&mut self) -> Result<(), Issue> {
         if self.find.list(Field::Gpu).is_empty() {
-            let ids: Vec<&str> = self.of_vendors.iter().map(|(_, id)| *id).collect();
-            let all = layouts::all(Field::Gpu).unwrap_or_default();
-            let named: Vec<String> = all.into_iter().filter(|id| ids.contains(&&**id)).collect();
-            if !named.is_empty() {
-                self.find.set(Field::Gpu, &named.join(","));
-            }
+            std::mem::take(&mut self.of_vendors).into_iter().for_each(|id| add(Field::Gpu, id, self));
         }
         for field in [Field::Gpu, Field::Engine] {
             let left_out: Vec<&str> =

@@ -30,8 +30,8 @@ pub(super) struct Parsed {
     pub link: Link,
     pub slos: Slos,
     pub find: SearchSpace,
-    /// GPUs of the vendors named, which count unless one of them is named.
-    pub of_vendors: Vec<(Field, &'static str)>,
+    /// GPUs of the vendors named, which count only if no GPU is.
+    pub of_vendors: Vec<&'static str>,
     /// Excluded GPUs and engines.
     pub left_out: Vec<(Field, &'static str)>,
     /// The part that an `and` after them leads to: another exclusion, or something else.

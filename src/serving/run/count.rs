@@ -7,7 +7,7 @@
 use super::capacity::NEARLY_FULL;
 use super::{MOST_REQUESTS, ReplicaOutcome, RunOptions, Runner, clients_per_copy, constants};
 use crate::calibration::Factors;
-use crate::config::{Load, Setup, Start, Workload};
+use crate::config::{Load, Setup, Workload};
 use crate::serving::sim::{
     Arrivals, FinishedRequest, Outcome, SecondHalf, SimError, mostly_wait, served_within,
 };
@@ -127,31 +127,17 @@ impl Runner {
 /// sent: those served or, if fewer (the longest are left for the end), those in flight over the mean stay of those sent. `None` if they
 /// start together, if that takes no longer than a request, and of sessions, whose prompts grow.
 pub(super) fn while_all_are_there(setup: &Setup, load: Load, outcome: &Outcome) -> Option<f64> {
-    let (start, end) = (ramp(setup, load)?, last_arrives(outcome));
+    let (start, end) = (ramp(setup, load)?, last_begins(outcome, setup, load));
     let sent = outcome.requests.iter().filter(|served| served.arrival >= start).map(FinishedRequest::e2e);
     let stay = sent.clone().sum::<f64>() / sent.count() as f64;
     let served = || served_within(&outcome.requests, start, end) / (end - start);
     (end - start > stay).then(|| (in_flight(outcome, start, end) / stay).min(served()))
 }
 
-/// Whether a run is too short for its ramp: after that it goes on for no longer than a request takes.
-pub(super) fn ends_in_ramp(setup: &Setup, load: Load, outcome: &Outcome) -> bool {
-    ramp(setup, load).is_some() && while_all_are_there(setup, load, outcome).is_none()
-}
-
 /// Seconds until the last client starts; `None` if they start together, if a replica has one, and without clients.
-fn ramp(setup: &Setup, load: Load) -> Option<f64> {
+pub(super) fn ramp(setup: &Setup, load: Load) -> Option<f64> {
     let Load::Concurrency(clients) = load else { return None };
-    match setup.workload.start {
-        _ if clients_of_one(setup, clients).0 < 2 => None,
-        Start::AtOnce => None,
-        Start::Ramp(seconds) => Some(seconds),
-        Start::Stagger(seconds) => Some(seconds * f64::from(clients)),
-    }
-}
-
-fn last_arrives(outcome: &Outcome) -> f64 {
-    outcome.requests.iter().map(|served| served.arrival).fold(0.0, f64::max)
+    setup.workload.start.seconds(clients).filter(|_| clients_of_one(setup, clients).0 > 1)
 }
 
 /// Energy beyond idle power for each request while the load lasts; `None` if the run does not show that for longer than a request
@@ -227,8 +213,9 @@ fn missing(outcome: &Outcome, setup: &Setup, load: Load) -> Option<(f64, f64)> {
         }
         Load::Concurrency(clients) | Load::Sessions(clients) => {
             let all = clients_per_copy(setup, clients).0.ceil() * ended.fold(0.0, f64::max);
-            let most =
-                if ends_in_ramp(setup, load, outcome) { f64::from(MOST_AT_RATE) } else { MOST_OF_CLIENTS };
+            let ends_in_ramp =
+                ramp(setup, load).is_some() && while_all_are_there(setup, load, outcome).is_none();
+            let most = if ends_in_ramp { f64::from(MOST_AT_RATE) } else { MOST_OF_CLIENTS };
             // Ramp-up and drain take no longer in a longer run.
             Some((LEAST_BUSY / (1.0 - LEAST_BUSY) * (all / stays - 1.0), most))
         }

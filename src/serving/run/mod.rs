@@ -45,7 +45,7 @@ use super::sim::{
 use super::table::{Extent, Hosted, Phases, PlannedTable, StepTable, TablePlan, Tables};
 use crate::calibration::{Calibration, Factors, KnownRun};
 pub(crate) use crate::config::catalog::numbers::requests::constants;
-use crate::config::{Field, Issue, Load, MissingFigure, Setup, Start, Turns};
+use crate::config::{Field, Issue, Load, MissingFigure, Setup, Turns};
 use crate::efficiency::{Efficiencies, Rows};
 use options::RunOptions;
 use pools::{PrefillPlan, PrefillRunner};
@@ -221,7 +221,7 @@ impl Runner {
         let sustained_per_s = sustained.unwrap_or(requests_per_s);
         let fills = load.is_rate() && count::still_fills(&outcome, setup, load, self.held());
         let history_found = count::history_found(setup, &outcome);
-        let ends_in_ramp = count::ends_in_ramp(setup, load, &outcome);
+        let ends_in_ramp = of_all.is_none() && count::ramp(setup, load).is_some();
         let start = setup.workload.start;
         Ok(Run { power, lasting, sustained_per_s, start, fills, ends_in_ramp, history_found, ..run })
     }
@@ -330,12 +330,11 @@ impl Runner {
 /// The arrivals of the replica with most clients, and how many such replicas all clients make.
 fn clients_of(setup: &Setup, clients: u32) -> (Arrivals, f64) {
     let (of_replica, replicas) = count::clients_of_one(setup, clients);
-    let seconds = match setup.workload.start {
-        Start::AtOnce => return (Arrivals::Closed { clients: of_replica }, replicas),
-        Start::Ramp(seconds) => seconds,
-        Start::Stagger(seconds) => seconds * f64::from(clients),
+    let arrivals = match setup.workload.start.seconds(clients) {
+        None => Arrivals::Closed { clients: of_replica },
+        Some(seconds) => Arrivals::Ramp { clients: of_replica, seconds },
     };
-    (Arrivals::Ramp { clients: of_replica, seconds }, replicas)
+    (arrivals, replicas)
 }
 
 fn in_turns(Turns { count, think_s, .. }: Turns, begin: Arrivals) -> Arrivals {

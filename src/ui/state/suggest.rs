@@ -37,7 +37,7 @@ fn begin(state: State) {
         state.sweep.with_untracked(|sweep| matches!(sweep.progress, Progress::Due | Progress::Running));
     let loaded = state.worker.with_untracked(|worker| matches!(worker, WorkerStatus::Ready { .. }));
     let begun = state.study.with_untracked(|study| study.suggestion.id.is_some());
-    // An invalid form has none, and its changes are compared all the same; unless it has something that cannot be read.
+    // A change may make an invalid form valid, as long as everything in it can be read.
     let is_read = state.form.with_untracked(|form| !form.has_bad_draft());
     let is_due = state.stale.get_untracked() && !(is_read && untrack(|| state.has_errors()));
     if begun || sweeps || !loaded || is_due || !state.studies_rest() {
