@@ -178,7 +178,8 @@ fn commands_that_contradict_the_run_are_named() {
         let [first, second] = file["runs"].as_array_mut().expect("runs").as_mut_slice() else {
             panic!("two")
         };
-        first["launch"] = json!("vllm serve Qwen/Qwen3-32B -tp 4 --max-num-seqs 64 --frobnicate");
+        first["launch"] =
+            json!("vllm serve Qwen/Qwen3-32B -tp 4 --max-num-seqs 64 --enforce-eager --frobnicate");
         second["launch"] = json!("python serve.py");
         second["benchmark"] =
             json!("vllm bench serve --max-concurrency 16 \\\n --random-input-len 2048 --request-rate inf");
@@ -187,7 +188,11 @@ fn commands_that_contradict_the_run_are_named() {
     names(&findings, &["`tp`: `launch` says `4`, `scenario` `2`", "`token_budget`: `launch` says nothing"]);
     names(
         &findings,
-        &["`max_seqs`: `launch` says `64`", "warning: 0.json, run 1: `launch`: not recognised and ignored"],
+        &[
+            "`max_seqs`: `launch` says `64`",
+            "`largest_graph`: `launch` says `0`",
+            "warning: 0.json, run 1: `launch`: not recognised and ignored",
+        ],
     );
     names(&findings, &["run 2: `launch` starts no known engine", "`concurrency`: `benchmark` says `16`"]);
     names(&findings, &["`isl`: `benchmark` says `2048`, `scenario` `1024`"]);
