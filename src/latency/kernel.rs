@@ -109,6 +109,13 @@ impl KernelTime {
         }
     }
 
+    /// Whether it is learned to be faster than its counted tiles and waves allow: it has other tiles, or splits them across SMs.
+    pub fn beats_ceiling(&self) -> bool {
+        /// A ratio within this is not visible in the printed digits.
+        const LEAST: f64 = 5e-3;
+        self.provenance != Provenance::Roofline && self.time < self.ceiling * (1.0 - LEAST)
+    }
+
     /// The kernel with another time, and bounds scaled by the same factor, but not below the ideal.
     pub fn lasting(self, time: Seconds) -> Self {
         let longer = time / self.time;

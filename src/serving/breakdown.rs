@@ -18,6 +18,11 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     for (planned, time) in step.calls.iter().zip(&finished.times) {
         let launches = planned.call.count;
         let in_l2 = time.limit == Resource::Launch && in_l2(setup, &planned.count) > time.ideal;
+        let counted = planned.count.schedule.clone();
+        let (ceiling, schedule) = match time.beats_ceiling() {
+            true => (time.ideal, None),
+            false => (time.ceiling, counted),
+        };
         let line = KernelLine {
             block: planned.call.block,
             name: planned.call.name,
@@ -28,7 +33,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             traffic: planned.count.bytes,
             intensity: intensity(planned.count.flops, planned.count.bytes),
             roofline: time.ideal,
-            ceiling: time.ceiling,
+            ceiling,
             time: time.time,
             efficiency: time.efficiency(),
             share: time.time * launches as f64 / total,
@@ -37,7 +42,7 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
             provenance: time.provenance,
             bounds: time.bounds,
             outside: time.outside,
-            schedule: planned.count.schedule.clone(),
+            schedule,
             math: planned.count.math,
         };
         // The same kernel in several groups of layers is one line.

@@ -50,8 +50,7 @@ pub struct KernelLine {
     pub intensity: Option<f64>,
     /// The time at the textbook roofline.
     pub roofline: Seconds,
-    /// Roofline time with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be
-    /// faster.
+    /// Roofline time with tile and wave quantisation; the roofline alone where the kernel must have other tiles than counted.
     pub ceiling: Seconds,
     pub time: Seconds,
     /// Fraction of the ideal reached: `roofline / time`, in (0, 1].
@@ -66,6 +65,7 @@ pub struct KernelLine {
     pub bounds: Option<[Seconds; 2]>,
     /// Whether the call is outside its model's training range.
     pub outside: bool,
+    /// Tiles and waves as counted, unless it is faster than they allow.
     pub schedule: Option<Schedule>,
     /// The dtype of the dense roof in the chart.
     pub math: Option<Dtype>,
@@ -77,16 +77,7 @@ impl KernelLine {
         self.time * self.count as f64
     }
 
-    /// Whether it is faster than its ceiling: then it has other tiles than counted, or splits them across SMs. At the roofline
-    /// every kernel is.
-    pub fn has_other_tiles(&self) -> bool {
-        /// A ratio within this is not visible in the printed digits.
-        const LEAST: f64 = 5e-3;
-        self.provenance != Provenance::Roofline && self.time.0 < self.ceiling.0 * (1.0 - LEAST)
-    }
-
-    /// What the pass would save with all of them at the ceiling. With different tiles than counted, the ceiling may be
-    /// beaten.
+    /// What the pass would save with all of them at the ceiling.
     pub fn saved(&self) -> Seconds {
         (self.time - self.ceiling).max(Seconds::ZERO) * self.count as f64
     }

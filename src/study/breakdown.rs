@@ -67,14 +67,13 @@ fn by_part(pass: &PassReport) -> [Block; 2] {
     drawn(&name, &["Compute", "Memory", "Links", "Launch and host"], Hues::Resources, bars, &words)
 }
 
-/// The longest kernels: textbook roofline, tile and wave quantisation, and the rest. Of a kernel with unknown tiles,
-/// everything above the roofline is the rest.
+/// The longest kernels: textbook roofline, tile and wave quantisation, and the rest.
 fn by_kernel(pass: &PassReport) -> [Block; 2] {
     let kernels: Vec<&KernelLine> = pass.by_share().into_iter().map(|(_, kernel)| kernel).collect();
     let parts = |kernel: &KernelLine| {
         let launches = kernel.count as f64;
         let (roofline, time) = (kernel.roofline.0, kernel.time.0);
-        let ceiling = if kernel.has_other_tiles() { roofline } else { ceiling(kernel).0 };
+        let ceiling = kernel.ceiling.0.min(time);
         [roofline, ceiling - roofline, time - ceiling].map(|part| part.max(0.0) * launches)
     };
     let (shown, rest) = kernels.split_at(kernels.len().min(KERNELS));
@@ -84,22 +83,10 @@ fn by_kernel(pass: &PassReport) -> [Block; 2] {
         let sum = |part: usize| rest.iter().map(|kernel| parts(kernel)[part]).sum();
         bars.push(Bar { name: format!("{} more", rest.len()), parts: [0, 1, 2].map(sum).into() });
     }
-    let mut words = kernels.first().map_or_else(String::new, |first| {
+    let words = kernels.first().map_or_else(String::new, |first| {
         let (time, reached) = (first.total().print(), percent(first.efficiency));
         format!("{} takes {time} and reaches {reached} of its roofline.", first.name)
     });
-    let mut other: Vec<&str> = Vec::new();
-    for kernel in kernels.iter().filter(|kernel| kernel.has_other_tiles()) {
-        // The layer that drafts has kernels of the same names.
-        if !other.contains(&kernel.name) {
-            other.push(kernel.name);
-        }
-    }
-    if !other.is_empty() {
-        let (names, tiles) = (other.join(", "), if other.len() == 1 { "its" } else { "their" });
-        words +=
-            &format!(" Losses are not broken down for {names}: {tiles} tiles differ from those assumed.");
-    }
     let name = format!("{} by kernel", pass.phase.name());
     let legend = ["Roofline", "Tile and wave quantisation", "Other losses"];
     drawn(&name, &legend, Hues::Parts, bars, &words)
@@ -121,25 +108,19 @@ fn drawn(name: &str, legend: &[&str], hues: Hues, bars: Vec<Bar>, words: &str) -
 
 /// The step with every kernel at its ceiling, and at the textbook roofline where that differs.
 fn headroom(pass: &PassReport) -> String {
-    let less = |time: fn(&KernelLine) -> Seconds| -> Seconds {
-        pass.kernels.iter().map(|kernel| (kernel.time - time(kernel)) * kernel.count as f64).sum()
-    };
-    let with = |less: Seconds| pass.time - pass.saving(less);
-    let (at_ceiling, at_roofline) = (with(less(ceiling)), with(less(|kernel| kernel.roofline)));
+    let saved: Seconds = pass.kernels.iter().map(KernelLine::saved).sum();
+    let losses: Seconds =
+        pass.kernels.iter().map(|kernel| (kernel.time - kernel.roofline) * kernel.count as f64).sum();
+    let [at_ceiling, at_roofline] = [saved, losses].map(|less| pass.time - pass.saving(less));
     let phase = pass.phase.name().to_ascii_lowercase();
     let mut text =
         format!("With every kernel at its ceiling, a {phase} step would take {}", at_ceiling.print());
-    if less(ceiling).0 > pass.saving(less(ceiling)).0 * DISTINCT {
+    if saved.0 > pass.saving(saved).0 * DISTINCT {
         text += ", as long as the host takes to launch it";
     } else if at_ceiling.0 > at_roofline.0 * DISTINCT {
         text += &format!("; at the roofline, {}", at_roofline.print());
     }
     text + "."
-}
-
-/// The ceiling, kept between roofline and prediction: a kernel with other tiles than counted may be faster than it.
-fn ceiling(kernel: &KernelLine) -> Seconds {
-    Seconds(kernel.ceiling.0.min(kernel.time.0).max(kernel.roofline.0))
 }
 
 #[cfg(test)]

@@ -527,10 +527,7 @@ export type KernelLine = {
   intensity: number | null;
   /** The time at the textbook roofline. */
   roofline: Seconds;
-  /**
-   * Roofline time with tile and wave quantisation. Kernels with other tiles, or that split the last wave, can be
-   * faster.
-   */
+  /** Roofline time with tile and wave quantisation; the roofline alone where the kernel must have other tiles than counted. */
   ceiling: Seconds;
   time: Seconds;
   /** Fraction of the ideal reached: `roofline / time`, in (0, 1]. */
@@ -545,6 +542,7 @@ export type KernelLine = {
   bounds: [Seconds, Seconds] | null;
   /** Whether the call is outside its model's training range. */
   outside: boolean;
+  /** Tiles and waves as counted, unless it is faster than they allow. */
   schedule: Schedule | null;
   /** The dtype of the dense roof in the chart. */
   math: Dtype | null;

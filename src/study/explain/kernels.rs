@@ -64,7 +64,9 @@ fn rows(gpu: &Gpu, kernel: &KernelLine) -> Vec<Row> {
         row("Padded work / useful work", ratio(schedule.padding).to_string());
     }
     row("Roofline", kernel.roofline.print().to_string());
-    row("Ceiling with tile and wave quantisation", kernel.ceiling.print().to_string());
+    if kernel.schedule.is_some() {
+        row("Ceiling with tile and wave quantisation", kernel.ceiling.print().to_string());
+    }
     row("Predicted", kernel.time.print().to_string());
     row("Efficiency: roofline / predicted", percent(kernel.efficiency).to_string());
     if let Some([low, high]) = kernel.bounds {
@@ -77,10 +79,6 @@ fn rows(gpu: &Gpu, kernel: &KernelLine) -> Vec<Row> {
 /// What the step would gain if the kernel reached its ceiling.
 fn savings(setup: &Setup, report: &Report, pass: &PassReport, kernel: &KernelLine) -> String {
     let own = kernel.saved();
-    if kernel.has_other_tiles() {
-        return "It is faster than its ceiling: it uses different tiles than assumed, or splits them across SMs."
-            .into();
-    }
     if kernel.provenance == Provenance::Roofline {
         return "It is at the roofline, which counts no tiles or waves.".into();
     }
