@@ -139,21 +139,17 @@ pub fn admission(host: &HostTime, prompt: f64) -> Seconds {
     Seconds::from_micros(host.admission_us.checked() + host.prompt_token_us.checked() * prompt)
 }
 
-/// Decode batch sizes with a CUDA graph. SGLang's are closer for small batches, above all with
-/// drafts (`server_args.py`); its steps above 256 sequences are twice as wide, which matters little.
+/// Decode batch sizes with a CUDA graph.
 pub fn graph_sizes(setup: &Setup) -> Vec<u32> {
     let (most, step) = (setup.max_seqs.min(largest_graph(setup)), constants().step as u32);
     if most == 0 {
         return Vec::new();
     }
-    let separate = setup.engine.scheduler.batching == Batching::PrefillFirst;
     let multiples = (1..).map(|count| count * step);
-    let small: Vec<u32> = match separate {
-        true if setup.workload.drafts.drafted > 0 => {
-            (1..=8).chain((10..=32).step_by(2)).chain((40..=64).step_by(4)).collect()
-        }
-        true => vec![1, 2, 4, 8, 12],
-        false => {
+    let small: Vec<u32> = match &setup.engine.scheduler.small_graphs {
+        Some(graphs) if setup.workload.drafts.drafted > 0 => graphs.drafting.clone(),
+        Some(graphs) => graphs.plain.clone(),
+        None => {
             std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step).collect()
         }
     };
