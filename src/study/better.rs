@@ -2,7 +2,7 @@
 
 use super::metric::{COST, E2E, HeadlineMetric, PER_GPU, TPOT, TTFT};
 use super::rank::SAME;
-use super::{Block, Case, Span, Study, change};
+use super::{Block, Case, Span, Study, advice, change};
 use crate::config::link::Link;
 use crate::config::{Drafts, Scenario, Workload, catalog};
 use crate::serving::Report;
@@ -39,7 +39,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     let own = study.own();
     let Some(case) = recommended(own, study.others().iter()) else {
-        return vec![Block::text("None of the single changes tried is better.")];
+        return vec![match advice::goal(own) {
+            Some(goal) => advice::none(own, goal).called("better"),
+            None => Block::text("None of the single changes tried is better."),
+        }];
     };
     let confidence = confidence(own, case)
         .map_or(String::new(), |with| format!(" ({} to hold when measured)", units::confidence(with)));

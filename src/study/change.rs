@@ -3,11 +3,11 @@
 use super::bottlenecks::bottlenecks;
 use super::metric::{COST, E2E, HeadlineMetric, OUTPUT, PER_GPU, TPOT, TTFT, head};
 use super::row_order::RowOrder;
-use super::{Block, Case, Row, Study, better, edit, remedy};
+use super::{Block, Case, Row, Study, advice, edit, remedy};
 use crate::config::link::Link;
 use crate::config::{Drafts, Dtype, Load, Prefill, Scenario, Setup, catalog, check};
 use crate::study::words;
-use crate::units::{Order, chance, confidence, count, counted, fixed, set_of};
+use crate::units::{Order, chance, count, counted, fixed, set_of};
 
 /// Every single change worth trying. Those refused by the checks are not shown.
 pub fn cases(link: &Link, _: &str) -> Vec<Case> {
@@ -170,12 +170,11 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks.extend(bottlenecks(own).into_iter().map(Block::text));
     let mut answered: Vec<&Case> = study.others().iter().filter(|case| case.headline().is_some()).collect();
     answered.order_by(|a, b| RowOrder::of(a).compare(&RowOrder::of(b)));
-    blocks.extend(advice(study, &answered));
+    blocks.extend(advice::block(study, &answered));
     let tried = answered.len();
     answered.retain(|case| is_worth_a_row(own, case));
     let left_out = tried - answered.len();
     if tried == 0 {
-        blocks.push(Block::text("None of the single changes tried gives a valid configuration."));
         return blocks;
     }
     let (settings, gpus): (Vec<&Case>, Vec<&Case>) =
@@ -183,8 +182,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     for (name, cases) in [("Change one setting", settings), ("Change the GPU", gpus)] {
         if !cases.is_empty() {
             blocks.push(Block::heading(name));
-            let mut head = head(&["Change"], &COLUMNS);
-            head.extend(["Likely cheaper", "Meets limits", "Runs on its GPU"]);
+            let mut head = head(&["Change", "Meets limits"], &COLUMNS);
+            head.extend(["Likely cheaper", "Runs on its GPU"]);
             blocks.push(Block::table(name, &head, cases.into_iter().map(|case| row(study, case))));
         }
     }
@@ -204,54 +203,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     blocks
 }
 
-const COLUMNS: [HeadlineMetric; 5] = [TTFT, TPOT, PER_GPU, OUTPUT, COST];
-
-/// The best change if the configuration does not fit or misses its limits.
-fn advice(study: &Study, answered: &[&Case]) -> Option<Block> {
-    let own = study.own();
-    let goal = match (own.headline(), own.meets_limits()) {
-        (None, _) => "gives a valid configuration",
-        (Some(_), Some(false)) => "meets the limits",
-        _ => return None,
-    };
-    // Changes of the server first, at the least cost; otherwise what clients would have to accept, or a GPU without a
-    // price.
-    let meets = |case: &&Case| case.meets_limits() != Some(false);
-    let best = better::recommended(own, answered.iter().copied());
-    let all = || answered.iter().copied();
-    let (what, rest) = match best {
-        Some(case) => (
-            match better::is_cheaper_converted(own, case, all()) {
-                true => "Cheapest single change with this checkpoint",
-                false => "Cheapest single change",
-            },
-            match better::converts(own, case) {
-                true => {
-                    ". It needs a checkpoint in that format. A lighter load, more caching, draft tokens and \
-                         disaggregation are left out."
-                }
-                false => ". A lighter load, more caching, draft tokens and disaggregation are left out.",
-            },
-        ),
-        None => ("A change", "."),
-    };
-    let likely = |with: f64| format!(" ({} to hold when measured)", confidence(with));
-    let advice = match best.or_else(|| answered.iter().copied().find(meets)) {
-        Some(case) => {
-            let mut spans = vec![format!("{what} that {goal}: ").into(), study.open(&case.name, case)];
-            if let Some(with) = case.chance_within_limits() {
-                spans.push(likely(with).into());
-            }
-            if let Some((surer, with)) = best.and_then(|case| better::surer(own, case, all())) {
-                spans.extend(["; surest: ".into(), study.open(&surer.name, surer), likely(with).into()]);
-            }
-            spans.push(rest.into());
-            Block::spans(spans)
-        }
-        None => Block::text(format!("None of the single changes tried {goal}.")),
-    };
-    Some(advice.called("advice"))
-}
+/// What decides comes first: narrow screens show no more.
+const COLUMNS: [HeadlineMetric; 5] = [COST, TTFT, TPOT, PER_GPU, OUTPUT];
 
 fn row(study: &Study, case: &Case) -> Row {
     let own = study.own();
@@ -261,10 +214,9 @@ fn row(study: &Study, case: &Case) -> Row {
         false => metric.print_change(case, own),
     };
     let cheaper = case.beats(COST).filter(|_| !case.is_overloaded());
-    let mut cells = vec![study.open(&case.name, case)];
+    let mut cells = vec![study.open(&case.name, case), case.meets().into()];
     cells.extend(COLUMNS.map(|metric| cell(metric).into()));
     cells.push(cheaper.map_or("–".into(), |beats| chance(beats.with)).into());
-    cells.push(case.meets().into());
     cells.push(runs(case).into());
     Row::new(cells)
 }

@@ -5,7 +5,7 @@ use super::presets::compared_gpus;
 use super::rank::{COMPARED, CONFIDENT, WinProbability};
 use super::{Block, Case, Row, Span, Study, against_measured, edit, metric, setting, to_measure, words};
 use crate::chart::runs::size_of;
-use crate::chart::{Axis, Chart, ChartUnit, Curves, Panel, Tone};
+use crate::chart::{Axis, Chart, ChartUnit, Curves, Line, Panel, Tone};
 use crate::config::inputs::{self, FormGroup};
 use crate::config::link::{Link, MOST_COMPARED};
 use crate::config::{Dtype, Load, ModelChoice, Scenario, catalog, check};
@@ -221,13 +221,13 @@ fn actions(study: &Study, columns: usize) -> [Row; 2] {
     };
     let others = 0..columns - 1;
     let swap = others.clone().map(|index| {
-        link("show", index, |link, index| {
+        link("edit", index, |link, index| {
             std::mem::swap(&mut link.scenario, &mut link.compared[index]);
         })
     });
     let remove = others.map(|index| link("remove", index, |link, index| drop(link.compared.remove(index))));
     [
-        row("Form", std::iter::once("shown".into()).chain(swap)),
+        row("Edited in the form", std::iter::once("this one".into()).chain(swap)),
         row("Remove", std::iter::once(Span::default()).chain(remove)),
     ]
 }
@@ -246,21 +246,22 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     if panels.is_empty() {
         return None;
     }
-    let words = at_most(&panels, loads[loads.len() - 1]);
+    let words = at_most(&panels, loads[0]);
     let x = Axis::new(size_of(loads[0]), ChartUnit::Count, !loads[0].is_rate());
     Some(Block::figure("By load", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
-fn at_most(panels: &[Panel], most: Load) -> String {
+/// The values at the largest load that all configurations serve, of those predicted so far.
+fn at_most(panels: &[Panel], own: Load) -> String {
     let sentence = |panel: &Panel| {
-        let values = panel
-            .lines
-            .iter()
-            // Only what has been predicted for this load, while others are still to come.
-            .filter(|line| !line.loose && line.x.last() == Some(&most.amount()))
-            .filter_map(|line| Some(format!("{} {}", line.name, panel.y.unit.print(*line.y.last()?))));
-        let values = values.collect::<Vec<_>>().join(", ");
-        (!values.is_empty()).then(|| format!("{} at {}: {values}.", panel.y.name, words::load(most)))
+        let lines = || panel.lines.iter().filter(|line| !line.loose);
+        let most = lines().filter_map(|line| line.x.last().copied()).reduce(f64::min)?;
+        let value = |line: &Line| {
+            let at = line.x.iter().position(|x| *x == most)?;
+            Some(format!("{} {}", line.name, panel.y.unit.print(line.y[at])))
+        };
+        let values = lines().filter_map(value).collect::<Vec<_>>().join(", ");
+        Some(format!("{} at {}: {values}.", panel.y.name, words::load(own.with_amount(most))))
     };
     panels.iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
 }

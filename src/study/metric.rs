@@ -1,5 +1,6 @@
 //! Headline numbers as table columns and chart panels: name, unit and value, defined once.
 
+use super::words::GROWS;
 use super::{Case, Span};
 use crate::calibration::{RankInput, UncertainFigure};
 use crate::chart::{Axis, ChartUnit, Line, Panel, Tone};
@@ -18,6 +19,8 @@ pub struct HeadlineMetric {
     inverse: bool,
     pub less_is_better: bool,
     compared: Comparability,
+    /// Contains the wait in the queue, which grows without bound in an overload.
+    queues: bool,
     /// The metric of measured runs that it is, where the evidence has it, and its index there.
     pub reported: Option<(Metric, usize)>,
 }
@@ -47,6 +50,7 @@ const fn time(
         inverse: false,
         less_is_better: true,
         compared: Comparability::UnlessOverloaded,
+        queues: true,
         reported: None,
     }
 }
@@ -62,6 +66,7 @@ const fn rate(name: &'static str, value: fn(&Headline) -> Option<f64>) -> Headli
         inverse: false,
         less_is_better: false,
         compared: Comparability::Sustained,
+        queues: false,
         reported: None,
     }
 }
@@ -71,6 +76,7 @@ pub const TTFT: HeadlineMetric = HeadlineMetric {
     ..time("TTFT", |headline| Some(headline.ttft.0), |of| of.ttft)
 };
 pub const TPOT: HeadlineMetric = HeadlineMetric {
+    queues: false,
     reported: Some((Metric::Tpot, 1)),
     ..time("TPOT", |headline| headline.tpot.map(|tpot| tpot.0), |of| of.tpot)
 };
@@ -99,14 +105,19 @@ pub const ALL: [HeadlineMetric; 8] = [TTFT, TPOT, E2E, OUTPUT, PER_GPU, PER_USER
 pub const CURVES: [HeadlineMetric; 3] = [TTFT, TPOT, PER_GPU];
 
 impl HeadlineMetric {
-    /// `None` without an answer, or if the answer lacks the number.
+    /// `None` without an answer, if the answer lacks the number, or if that would depend on the length of an overloaded run.
     pub fn of(&self, case: &Case) -> Option<f64> {
-        (self.value)(case.headline()?)
+        (self.value)(case.headline()?).filter(|_| !self.grows(case))
+    }
+
+    fn grows(&self, case: &Case) -> bool {
+        self.queues && case.is_overloaded()
     }
 
     /// A dash if there is none.
     pub fn print(&self, case: &Case) -> String {
-        self.of(case).map_or_else(|| "–".into(), |value| self.unit.print(value))
+        let none = || if self.grows(case) { GROWS } else { "–" }.into();
+        self.of(case).map_or_else(none, |value| self.unit.print(value))
     }
 
     /// `23.1 ms (+12 %)`: with the change from `base`.

@@ -4,6 +4,7 @@
 //! [`Document`]. The caller runs the models: the page's worker between messages, `predict` directly.
 
 pub mod accuracy;
+mod advice;
 pub mod against_measured;
 #[cfg(feature = "chart")]
 pub mod badge;

@@ -119,10 +119,10 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     }
     // Loads and lengths are not alternatives.
     let chances = !["load", "isl", "osl"].contains(&&*study.chosen);
-    let mut head = metric::head(&[setting], &COLUMNS);
     let limited = cases.iter().any(|case| case.meets_limits().is_some() || case.is_overloaded());
     let columns = Columns { chances, limited };
-    head.extend(limited.then_some("Meets limits"));
+    let first = if limited { &[setting, "Meets limits"][..] } else { &[setting] };
+    let mut head = metric::head(first, &COLUMNS);
     head.extend(chances.then_some("Likely cheaper"));
     let shown = cases.iter().filter(|case| case.headline().is_some() || (numeric && case.outcome.is_some()));
     blocks.push(Block::table(setting, &head, shown.map(|case| row(study, case, columns))));
@@ -146,7 +146,7 @@ fn label(study: &Study, case: &Case) -> String {
     }
 }
 
-/// Which columns follow the metrics.
+/// Which columns there are beside the metrics.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     limited: bool,
@@ -157,9 +157,9 @@ fn row(study: &Study, case: &Case, columns: Columns) -> Row {
     let mut cells = vec![study.open(label(study, case), case)];
     match case.headline() {
         Some(_) => {
+            cells.extend(columns.limited.then(|| case.meets().into()));
             cells.extend(COLUMNS.map(|metric| metric.print(case).into()));
             let cheaper = case.beats(COST).map_or_else(|| "–".into(), |beats| chance(beats.with));
-            cells.extend(columns.limited.then(|| case.meets().into()));
             // The cost of serving only part of the load says nothing.
             let cheaper = if case.is_overloaded() { "–".into() } else { cheaper };
             cells.extend(columns.chances.then(|| cheaper.into()));

@@ -8,6 +8,9 @@ use crate::latency::{Provenance, Resource};
 use crate::serving::report::{KernelLine, PassReport};
 use crate::units::{count, counted, decimal, fixed, percent};
 
+/// A time that holds the wait in the queue of an overload: its value depends on the length of the run.
+pub const GROWS: &str = "grows";
+
 /// `38 % longer`, `0.3 % shorter`.
 pub fn longer(factor: f64) -> String {
     let away = 100.0 * (factor - 1.0).abs();
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_a_load_is_told() {
+    fn what_decides_a_load_is_described() {
         let fixed = Workload { load: Load::Burst(500), ..Workload::default() };
         assert_eq!(demand(&fixed), "1024 tokens in, 512 out, burst of 500");
         let capped = Workload {
@@ -233,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_told_by_its_rates() {
+    fn a_day_is_described_by_its_rates() {
         assert_eq!(day(&["0.5", "12", "3"]), "3 rates, 0.5 to 12 requests/s");
         assert_eq!(day(&["x"]), "1 rate");
     }
 
     #[test]
-    fn a_list_of_lengths_is_told() {
+    fn a_list_of_lengths_is_described() {
         assert_eq!(prompts(&[512, 100, 2000]), "3 prompts: 512, 100 and 2000 tokens");
         assert_eq!(prompts(&[512]), "1 prompt: 512 tokens");
         assert_eq!(prompts(&[7; 8]), "8 prompts: 7, 7, 7, 7, 7, 7, … tokens");

@@ -199,7 +199,7 @@ pageTest("configurations are set beside each other, swapped and removed by links
   await page.locator("#study-document th", { hasText: /^A$/ }).waitFor();
   await studied(page);
   await page.getByTestId("ranked").filter({ hasText: /^A against This: better in .*TPOT \((over )?\d+ %\)/ }).waitFor();
-  await document_(page).getByRole("link", { name: "show", exact: true }).click();
+  await document_(page).getByRole("link", { name: "edit", exact: true }).click();
   await fragmentHolds(page, { g: "h200-sxm" });
   await page.reload();
   await settled(page);

@@ -10,7 +10,7 @@ fn a_change_shows_its_effect_on_output() {
     let document = study(Topic::Change, "", LINKS[1]);
     let base = output(LINKS[1]).unwrap();
     for row in tables(&document).iter().flat_map(|table| &table.rows) {
-        let said = &row.cells[4].text;
+        let said = &row.cells[6].text;
         let change = (output(&row.cells[0].link).unwrap() / base - 1.0) * 100.0;
         let sign = match change.round() {
             0.0 => "",
@@ -35,7 +35,9 @@ fn the_suggested_change_is_cheaper_and_meets_the_limits() {
     let ((now, _), (then, keeps)) = (cost(link), cost(apply.link.trim_start_matches('#')));
     assert!(then < now * 0.95 && keeps == Some(true), "{then} after {now}");
     let nothing = study(Topic::Better, "", "v=1&m=llama-3.3-70b-instruct&g=l4&st=1&sp=1");
-    assert!(nothing.blocks[0].id.is_empty(), "{nothing:?}");
+    let [_, search] = spans_of(&nothing.blocks[0])[..] else { panic!("{nothing:?}") };
+    let search = link::decode(search.link.trim_start_matches('#')).0;
+    assert!(search.find.is_some() && search.scenario.gpu == "l4", "{nothing:?}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_sweep_varies_the_chosen_input() {
 #[test]
 fn the_curves_are_of_the_stated_load() {
     for (load, said) in
-        [("sn=8&tn=2", "16 sessions at once"), ("on=20", "queue of 40"), ("b=4", "batch of 256")]
+        [("sn=8&tn=2", "16 sessions at once"), ("on=20", "queue of 40"), ("b=4", "batch of 128")]
     {
         let text = study(Topic::Compare, "", &format!("v=1&m=qwen3-8b&{load}")).to_markdown(PAGE);
         assert!(text.contains(said), "{load}: {text}");
@@ -88,7 +88,7 @@ fn compared_configurations_can_be_added_swapped_and_removed() {
     assert!(table.rows.iter().any(|row| row.cells[0].text == "TPOT" && row.cells[1] != row.cells[2]));
     let removed = spans(&both).into_iter().find(|span| span.text == "remove").unwrap();
     assert_eq!(link::decode(&removed.link).0, link::decode(LINKS[1]).0);
-    let swapped = spans(&both).into_iter().find(|span| span.text == "show").unwrap();
+    let swapped = spans(&both).into_iter().find(|span| span.text == "edit").unwrap();
     assert_eq!(link::decode(&swapped.link).0.scenario.gpu, "h200-sxm");
     assert_eq!(link::decode(&swapped.link).0.compared[0].gpu, "h100-sxm");
 }

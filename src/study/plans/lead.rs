@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_told_by_the_cost_of_all_of_it() {
+    fn a_job_is_described_by_the_cost_of_all_of_it() {
         let job = |name, dollars, sustained_output_per_s| DeploymentPlan {
             sustained_output_per_s,
             ..plan(name, dollars, None)

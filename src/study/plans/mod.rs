@@ -9,7 +9,7 @@ mod table;
 use super::{Block, Document, Fact, Row, Span, refused};
 use crate::config::catalog::catalog;
 use crate::config::link::{self, Link};
-use crate::config::{Dtype, Field, Issue, Severity};
+use crate::config::{Dtype, Field, Issue, Scenario, Severity};
 use crate::efficiency::AskModels;
 use crate::find::{Answer, Capacity, Day, DeploymentPlan, Nearest, Question, Request, Search, Survey};
 use crate::study::words::{demand, lengths};
@@ -151,22 +151,29 @@ pub fn heading(request: &Request, question: &Question) -> String {
     format!("{}: {asked}", model.record().map_or(model.id(), |model| &model.name))
 }
 
-/// Which narrower formats the GPU of the best plan has, if all plans have 16-bit weights.
+/// Which narrower formats a plan's GPU and engine have, if all plans have weights in one format.
 fn narrower(link: &Link, answer: &Answer) -> Option<Block> {
-    let best = answer.plans.first().filter(|_| answer.finished)?;
-    let scenario = |plan: &DeploymentPlan| link::decode(&plan.link).0.scenario;
-    let weights = |plan: &DeploymentPlan| scenario(plan).weights_format();
-    if answer.plans.iter().any(|plan| weights(plan) != Some(Dtype::Bf16)) {
+    let plans: Vec<Scenario> = answer.plans.iter().map(|plan| link::decode(&plan.link).0.scenario).collect();
+    let own = plans.first().filter(|_| answer.finished)?;
+    let weights = own.weights_format()?;
+    if plans.iter().any(|plan| plan.weights_format() != Some(weights)) {
         return None;
     }
-    let own = scenario(best);
-    let (gpu, engine, model) =
-        (catalog().gpu(&own.gpu)?, catalog().engine(&own.engine)?, own.model.record()?);
-    let mut formats = vec![Dtype::Fp8, Dtype::Nvfp4];
-    formats.retain(|format| engine.serves(*format, model, gpu));
+    let model = own.model.record()?;
+    let serves = |plan: &Scenario, format: Dtype| {
+        let served = catalog().gpu(&plan.gpu).zip(catalog().engine(&plan.engine));
+        served.is_some_and(|(gpu, engine)| engine.serves(format, model, gpu))
+    };
+    let is_narrower =
+        |format: &Dtype| format.bytes() < weights.bytes() && plans.iter().any(|plan| serves(plan, *format));
+    let mut formats: Vec<Dtype> = [Dtype::Fp8, Dtype::Nvfp4].into_iter().filter(is_narrower).collect();
     let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-    let text = format!("All plans are in BF16. Weights in {} may need fewer GPUs: ", names.join(" or "));
-    formats.insert(0, Dtype::Bf16);
+    let text = format!(
+        "All plans are in {}. Weights in {} may need fewer GPUs: ",
+        weights.name(),
+        names.join(" or ")
+    );
+    formats.insert(0, weights);
     let ids: Vec<&str> = formats.iter().map(|format| format.id()).collect();
     let mut with_these = link.clone();
     with_these.find.get_or_insert_default().set(Field::Weights, &ids.join(","));
