@@ -172,14 +172,14 @@ pageTest("every issue is seen: beside its input, or in a list while that is fold
 });
 
 pageTest("a fold says what is set in it, and opens where something is wrong", {}, async ({ page, open }) => {
-  await open("v=1&m=qwen3-32b&tp=4&w=fp8&e=sglang");
+  await open("v=1&m=qwen3-32b&pp=4&w=fp8&e=sglang");
   await settled(page);
-  for (const [id, said] of [["layout", "TP 4"], ["formats", "FP8"], ["engine", /^SGLang [\d.]+, defaults$/], ["rates", "defaults"]]) {
+  for (const [id, said] of [["layout", "PP 4"], ["formats", "FP8"], ["engine", /^SGLang [\d.]+, defaults$/], ["rates", "defaults"]]) {
     const set = await page.getByTestId(`${id}-fold`).locator(".set").textContent();
     assert.ok(typeof said === "string" ? set === said : said.test(set), `${id}: ${set}`);
     assert.equal(await page.getByTestId(`${id}-fold`).evaluate((fold) => fold.open), false);
   }
-  await page.evaluate(() => (location.hash = "v=1&m=qwen3-32b&tp=x"));
+  await page.evaluate(() => (location.hash = "v=1&m=qwen3-32b&pp=x"));
   await page.locator("[data-testid=layout-fold][open]").waitFor();
 });
 

@@ -74,7 +74,6 @@ pageTest("a link in the query gives way to what is chosen", {}, async ({ page, u
   await page.goto(`${url}?utm=x&tp=2&c=32`);
   await settled(page);
   await fragmentHolds(page, { tp: "2", c: "32" });
-  await page.getByTestId("layout-fold").evaluate((fold) => (fold.open = true));
   await page.getByTestId("tp").fill("1");
   await fragmentHolds(page, { tp: undefined, c: "32" });
   assert.equal(new URL(page.url()).search, "?utm=x");

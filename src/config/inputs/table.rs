@@ -55,7 +55,7 @@ inputs! {
         .at(Gpu, 0).text(text!(Id, values::gpu, scenario.gpu, String::clone)),
     Gpus = row("n", "Replicas",
         "Copies of the whole deployment that share the load. In links and JSON, the total number of GPUs instead, a \
-        multiple of TP × DP × PP.").at(Gpu, 1)
+        multiple of TP × DP × PP.").at(Gpu, 2)
         .number(held!(replicas, whole(1.0, 10_000.0, Doubling { low: 1, high: 64 }).unit("copies")))
         .text(LinkText {
             kind: InputKind::Whole,
@@ -63,7 +63,7 @@ inputs! {
             set: |draft, text| values::whole(text).map(|gpus| draft.gpus = Some(gpus)),
         }),
     Tp = row("tp", "Tensor parallel", "GPUs each layer is split over (TP).")
-        .at(Layout, 0).number(held!(parallel.tp, DEGREE.unit("GPUs").power_of_two())),
+        .at(Gpu, 1).number(held!(parallel.tp, DEGREE.unit("GPUs").power_of_two())),
     Pp = row("pp", "Pipeline parallel", "Pipeline stages the layers are split into (PP).")
         .at(Layout, 1).number(held!(parallel.pp, DEGREE.unit("stages"))),
     Dp = row("dp", "Attention data parallel",

@@ -58,6 +58,10 @@ pub fn values(key: &str, default: &str) -> Vec<String> {
 pub fn remember(scenario: &Scenario) {
     let Some(storage) = storage() else { return };
     let (link, name) = (address::fragment(), name(scenario));
+    // The example was not chosen.
+    if link.is_empty() {
+        return;
+    }
     let mut all = stored();
     all.retain(|recent| recent.link != link && recent.name != name);
     all.insert(0, RecentSetup { link, name });

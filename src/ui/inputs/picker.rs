@@ -124,7 +124,11 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     let options = move || {
         let at = active.get();
         let option = |(index, row): (usize, &Row)| option(field, index, row, index == at);
-        found.with(|rows| rows.iter().enumerate().map(option).collect::<Vec<_>>()).into_any()
+        state.study.track();
+        match shown() && found.with(Vec::is_empty) && is_answered() {
+            true => view! { <li role="option" aria-disabled="true">"Nothing found. Enter names what is similar"</li> }.into_any(),
+            false => found.with(|rows| rows.iter().enumerate().map(option).collect::<Vec<_>>()).into_any(),
+        }
     };
     // Opening the list selects the current name, so that typing replaces it.
     let value = move || words.get().filter(|typed| !typed.is_empty()).unwrap_or_else(|| name.get());

@@ -17,7 +17,7 @@ use crate::config::{Dtype, Field, Gpu, Issue, Scenario};
 use crate::find::all;
 use crate::ui::parts::renewed;
 use crate::ui::state::State;
-use crate::units::decimal;
+use crate::units::{decimal, escaped};
 
 const DEGREES: [Field; 4] = [Field::Tp, Field::Pp, Field::Dp, Field::Ep];
 const SETTINGS: [Field; 5] =
@@ -272,11 +272,6 @@ fn wish(field: Field, find: &SearchSpace) -> String {
     };
     let (id, issues) = (format!("vary-{}", field.id()), list_id(field));
     row(field, &typed([&id, &issues], field, "", field.input().label, text, empty))
-}
-
-/// Text that may come from someone else: a link holds it.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
 /// A box with the ids of itself and of its issues.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::gauge::Gauge;
-use super::status::{Refused, Status, basis_label};
+use super::status::{FIX, Refused, Status, basis_label};
 use crate::serving::report::Basis;
 use crate::ui::document::DocumentView;
 use crate::ui::state::{State, frame};
@@ -12,17 +12,21 @@ use crate::worker::protocol::Verdict;
 #[component]
 pub fn HeadlineView() -> impl IntoView {
     let state = State::get();
-    // On phones the numbers stay visible and the status does not: bounds must not be mistaken for predictions
-    // there.
+    // On phones the numbers stay visible while verdict and status do not: what they are must be seen beside them.
+    let verdict =
+        Memo::new(move |_| state.of_answer(|answer| Some(answer.verdict.clone())).unwrap_or_default());
     let bound = move || {
-        state.answer.with(|shown| {
-            let basis = shown.as_ref().map(|shown| &shown.basis);
-            basis
-                .filter(|basis| **basis == Basis::Roofline)
-                .map(|basis| basis_label(Some(basis)))
-                .unwrap_or_default()
-        })
+        let basis = state.answer.with(|shown| shown.as_ref().map(|shown| shown.basis.clone()));
+        match basis.filter(|basis| *basis == Basis::Roofline) {
+            Some(basis) => basis_label(Some(&basis)),
+            None if state.has_errors() => FIX.into(),
+            None => Some(verdict.get())
+                .filter(|verdict| verdict.id != "none")
+                .map(|verdict| verdict.words)
+                .unwrap_or_default(),
+        }
     };
+    let judged = move || if state.has_errors() { "misses".into() } else { verdict.get().id };
     let calibration = move || state.of_answer(|answer| Some(answer.calibration.clone())).unwrap_or_default();
     let better = Memo::new(move |_| state.study.with(|study| study.suggestion.document.clone()));
     // Where one is needed, its line is there before it is found.
@@ -34,7 +38,7 @@ pub fn HeadlineView() -> impl IntoView {
     view! {
         <div class="lead"><Refused /><VerdictView /><Status /></div>
         <section class="headline" aria-live="polite" aria-label="Headline numbers">
-            <p class="bound" aria-hidden="true">{bound}</p>
+            <p class="bound" aria-hidden="true" data-judged=judged>{bound}</p>
             <dl class="gauges">
                 <Gauge
                     id="ttft" name="TTFT" plain="First token" spread=true
@@ -46,7 +50,7 @@ pub fn HeadlineView() -> impl IntoView {
                 />
                 <Gauge
                     id="throughput" name="Output" spread=true
-                    help="Output tokens per second, whole system: while the load lasts, or over the whole run if its number of requests is stated and of clients that start together; goodput: requests per second that meet all limits"
+                    help="Output tokens per second of the whole system, while the load lasts. If the number of requests is stated or clients start together: over the whole run. Goodput: requests per second that meet all limits"
                 />
                 <Gauge
                     id="cost" name="Cost per M output" plain="$ per M output" spread=true

@@ -3,10 +3,10 @@
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 
-use super::{Form, Progress, State, frame, study, sweep, texts};
+use super::{Form, Progress, State, address, frame, study, sweep, texts};
 use crate::config::link::{Link, MOST_COMPARED, SearchSpace, decode};
 use crate::config::{Dtype, Field, Issue};
-use crate::study::Topic;
+use crate::study::{Block, Topic};
 use crate::worker::protocol::Studied;
 
 /// Pause in editing after which a search starts.
@@ -34,6 +34,14 @@ impl Finding {
         self.marked.iter().any(|known| known == plan)
     }
 
+    /// Whether this configuration is one of the plans.
+    fn holds(&self, configuration: &str) -> bool {
+        let rows =
+            self.studied.document.blocks.iter().filter_map(Block::as_table).flat_map(|table| &table.rows);
+        let mut links = rows.filter_map(|row| row.cells.first()?.link.strip_prefix('#'));
+        links.any(|plan| plan == configuration)
+    }
+
     /// Whether no further plan can be marked.
     pub fn is_full(&self) -> bool {
         self.marked.len() > MOST_COMPARED
@@ -58,8 +66,13 @@ impl Finding {
 }
 
 impl State {
-    /// Switches to Find with the last search, or back to the form's configuration.
+    /// Switches to Find with the last search, or back to the form's configuration. From a plan it leads back to the others.
     pub fn seek(self, on: bool) {
+        let own = self.form.with_untracked(Form::link);
+        let of = self.plans.with_untracked(|plans| plans.holds(&own).then(|| plans.of.clone()));
+        if let Some(of) = of.filter(|_| on) {
+            return address::open(&of);
+        }
         let kept = on.then(|| self.plans.with_untracked(|plans| plans.kept.clone()));
         // A switch there and back is two steps: replacing the first would leave an entry like the one before.
         self.last_pushed.set_value(None);
