@@ -1,11 +1,10 @@
 //! A README badge: the configuration and its three numbers, as SVG.
 
-use super::share::escaped;
 use super::words;
 use crate::chart::Palette;
 use crate::config::Setup;
 use crate::serving::report::Headline;
-use crate::units::count;
+use crate::units::{count, escaped};
 
 /// Pixels.
 const HEIGHT: u32 = 20;

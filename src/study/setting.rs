@@ -24,11 +24,11 @@ pub fn shown(input: &Input, link: &Link) -> Option<String> {
 /// The configuration of a link, setting by setting: those that it uses, and of the newer ones those that are not at their default.
 pub fn all(link: &Link) -> impl Iterator<Item = (&'static str, String)> {
     let usual = Link::new(crate::config::Scenario::default());
-    let is_told = |input: &&Input| {
+    let is_stated = |input: &&Input| {
         let about_run = matches!(input.field, Field::Version) || input.kind() == InputKind::Measured;
         input.in_json() && !about_run && (input.applies)(&link.scenario)
     };
-    in_links().filter(is_told).filter_map(move |input| {
+    in_links().filter(is_stated).filter_map(move |input| {
         let value = shown(input, link)?;
         (!input.later || shown(input, &usual).as_ref() != Some(&value)).then_some((input.label, value))
     })

@@ -3,6 +3,7 @@
 use super::markdown::plain;
 use super::{Block, Document, Span, Study, against_measured};
 use crate::study::words;
+use crate::units::escaped;
 
 /// Embeddable views, and their height in CSS pixels before they report their own, as in docs/embedding.md.
 const EMBEDDED: [(&str, &str, u32); 3] =
@@ -45,9 +46,4 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     let command = format!("predict '{}'", study.predicted());
     blocks.push(Block::code("Command line", "", command));
     blocks
-}
-
-/// Escaped for attribute values and text.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }

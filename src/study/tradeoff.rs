@@ -207,7 +207,7 @@ mod tests {
     use crate::config::Parallelism;
 
     #[test]
-    fn what_is_swept_is_told_with_the_configurations_own_degrees() {
+    fn what_is_swept_is_described_with_the_configurations_own_degrees() {
         let base =
             Scenario { parallel: Parallelism { tp: 16, pp: 2, ..Parallelism::NONE }, ..Scenario::default() };
         assert_eq!(swept(&base), "One replica at TP 1, 2, 4, 8 and 16, each with PP 2: 1 to 256 clients.");

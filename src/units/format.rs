@@ -186,6 +186,11 @@ pub fn count(value: f64) -> String {
     digits(value)
 }
 
+/// Escaped for HTML and SVG: text and attribute values.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// `1 client`, `8 clients`.
 pub fn counted(amount: impl Into<f64>, one: &str) -> String {
     let amount = amount.into();

@@ -15,7 +15,7 @@ pub const MIB: f64 = 1024.0 * 1024.0;
 pub const GIB: f64 = 1024.0 * MIB;
 
 pub use chance::{Doubt, chance, confidence, doubt, tenths};
-pub use format::{Printed, cents, count, counted, decimal, fixed, percent, ratio, significant};
+pub use format::{Printed, cents, count, counted, decimal, escaped, fixed, percent, ratio, significant};
 pub use order::{Order, larger, map_of, quantile, set_of, smaller};
 pub use quantity::{
     Bytes, BytesPerSecond, Dollars, Flops, FlopsPerSecond, HOURS_PER_MONTH, Joules, Seconds, Watts,

@@ -15,7 +15,7 @@ pub fn of(setup: &Setup, report: &Report) -> Option<Block> {
     let Calibrated { factors, bands, support, physics, .. } = calibrated;
     let text = format!(
         "In similar measured runs, decode steps are {} than the physics predicts, and what prompts add to a step is {}; step times \
-         are corrected accordingly before the simulation. TTFT is then {} than queues and steps explain. Based on {} measured runs of \
+         are corrected accordingly before the simulation. With those, TTFT is still {} than simulated. Based on {} measured runs of \
          models of this shape on {}, {} on any engine, and {} of any model on this GPU with this engine. The less a run shares with \
          this one, the less it counts.",
         longer(factors.decode),

@@ -161,14 +161,18 @@ fn facts(setup: &Setup, run: &Run) -> Vec<Fact> {
         Fact::new(
             "output",
             per_s(metrics.output_per_s, "tok/s"),
-            "Output tokens per second while the load lasts; of the whole run if its number of requests is stated, and of clients that start together",
+            "Output tokens per second while the load lasts; over the whole run if the number of requests is stated or clients start together",
         ),
         Fact::new(
             "input and output",
             per_s(metrics.total_per_s, "tok/s"),
             "Prompt and output tokens per second",
         ),
-        Fact::new("requests", per_s(metrics.requests_per_s, "/s"), "Requests completed per second, likewise"),
+        Fact::new(
+            "requests",
+            per_s(metrics.requests_per_s, "/s"),
+            "Requests completed per second, over the same time",
+        ),
         Fact::new(
             "in flight",
             count(round(metrics.in_flight)) + if setup.copies() > 1 { " per replica" } else { "" },
