@@ -89,3 +89,17 @@ fn a_run_that_settles_is_within_capacity() {
     let flooded = run(&sessions(40.0)).saturation.expect("far too many");
     assert!(flooded.served_per_s < flooded.offered_per_s, "{flooded:?}");
 }
+
+/// While sessions start, mostly their first turns are served, which have no history.
+#[test]
+fn sessions_beyond_capacity_are_served_at_one_rate() {
+    let served = |per_s: f64| {
+        let run = run(&setup("vllm", Load::SessionRate(per_s)));
+        let served = run.saturation.expect("overloaded").served_per_s;
+        let rate = run.metrics.requests_per_s;
+        assert!((served / rate - 1.0).abs() < 0.25, "{per_s}: {served}, {rate} over the run");
+        served
+    };
+    let [some, many] = [50.0, 1000.0].map(served);
+    assert!((many / some - 1.0).abs() < 0.15, "{some}, {many}");
+}

@@ -150,7 +150,7 @@ pub fn limit_results(outcome: &Outcome, slos: &Slos) -> Vec<LimitResult> {
 pub const ROUNDING: f64 = 1e-9;
 
 /// Times in ascending order, which is that of their bits: none is negative.
-fn ascending(times: impl IntoIterator<Item = f64>) -> Vec<f64> {
+pub(super) fn ascending(times: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut bits: Vec<u64> = times.into_iter().map(f64::to_bits).collect();
     bits.sort_unstable();
     bits.into_iter().map(f64::from_bits).collect()

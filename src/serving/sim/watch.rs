@@ -1,6 +1,8 @@
 //! Whether arrivals exceed capacity, as the queue tells.
 
+use super::metrics::ascending;
 use super::outcome::{FinishedRequest, Saturation, SecondHalf};
+use crate::units::quantile;
 
 /// Whether requests spend more time waiting for their first token than generating the rest. While a server fills up
 /// they do not, even under overload, so a short run would look healthy.
@@ -12,6 +14,12 @@ pub fn mostly_wait(requests: &[FinishedRequest]) -> bool {
 /// Requests served from `start` to `end`, with the shares of those that were served in part.
 pub fn served_within(requests: &[FinishedRequest], start: f64, end: f64) -> f64 {
     requests.iter().map(|served| served.share_within(start, end)).sum()
+}
+
+/// Requests per second between the ends of the first and the third quarter of them.
+fn served_midway(requests: &[FinishedRequest]) -> f64 {
+    let ends = ascending(requests.iter().map(|served| served.last));
+    requests.len() as f64 / 2.0 / (quantile(&ends, 0.75) - quantile(&ends, 0.25))
 }
 
 /// Tracks the queue at every arrival; for sessions, only at their first turn: once no more sessions start, the queue of
@@ -79,7 +87,11 @@ impl QueueWatch {
         }
         Some(Saturation {
             offered_per_s: (self.count / 2 * self.turns) as f64 / span,
-            served_per_s: served_within(requests, self.half, self.end) / span,
+            served_per_s: match self.turns {
+                0 | 1 => served_within(requests, self.half, self.end) / span,
+                // While sessions start, mostly their first turns are served.
+                _ => served_midway(requests),
+            },
             backlog: self.backlog,
             of_decode: self.of_decode,
         })
