@@ -57,20 +57,13 @@ pub struct Scheduler {
     pub kv_block_tokens: Figure,
     /// The largest decode steps with a CUDA graph, in sequences (vLLM: tokens, drafted ones too); the first match applies.
     pub decode_graphs: Vec<DecodeGraphs>,
-    /// The smallest decode steps with a CUDA graph, if they are not the powers of two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub small_graphs: Option<SmallGraphs>,
-}
-
-/// Sequences of the smallest decode steps with a CUDA graph. Larger ones are as far apart as on all engines (SGLang's are twice
-/// as far from 256 on, which matters little).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SmallGraphs {
-    pub plain: Vec<u32>,
-    /// While tokens are drafted.
-    pub drafting: Vec<u32>,
-    pub source: String,
+    /// Sequences of the smallest decode steps with a CUDA graph, from the source of the largest; powers of two if empty. Larger
+    /// ones are as far apart as on all engines (SGLang's are twice as far from 256 on, which matters little).
+    #[serde(default)]
+    pub small_graphs: Vec<u32>,
+    /// The same while tokens are drafted.
+    #[serde(default)]
+    pub drafting_graphs: Vec<u32>,
 }
 
 /// The largest decode step with a CUDA graph, of GPUs with little memory or few that share a model.

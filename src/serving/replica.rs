@@ -146,13 +146,13 @@ pub fn graph_sizes(setup: &Setup) -> Vec<u32> {
         return Vec::new();
     }
     let multiples = (1..).map(|count| count * step);
-    let small: Vec<u32> = match &setup.engine.scheduler.small_graphs {
-        Some(graphs) if setup.workload.drafts.drafted > 0 => graphs.drafting.clone(),
-        Some(graphs) => graphs.plain.clone(),
-        None => {
-            std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step).collect()
-        }
+    let scheduler = &setup.engine.scheduler;
+    let listed = match setup.workload.drafts.drafted {
+        0 => &scheduler.small_graphs,
+        _ => &scheduler.drafting_graphs,
     };
+    let powers = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size < step);
+    let small: Vec<u32> = if listed.is_empty() { powers.collect() } else { listed.clone() };
     let last = small.last().copied().unwrap_or(0);
     let larger = multiples.skip_while(|&size| size <= last);
     let mut sizes: Vec<u32> = small.iter().copied().chain(larger).take_while(|&size| size < most).collect();

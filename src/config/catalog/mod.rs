@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use build::{ConfigFile, build, print};
@@ -175,14 +174,12 @@ impl Catalog {
     /// # Panics
     /// At the first field that does not fit its record: `tests/catalog` reads them before a release.
     pub fn shipped() -> Self {
-        // Links have records of GPUs and models, too, so one reader serves both.
-        fn read<T: DeserializeOwned>(file: &str, text: &str) -> T {
-            from_json(text).unwrap_or_else(|fault| panic!("static/catalog/{file}: {fault}"))
-        }
+        // Links have records of models, too, so one reader serves both.
+        let models = from_json(&with_ids(prepared!("models.json")));
         Self {
-            gpus: read("gpus.json", prepared!("gpus.json")),
+            gpus: carried("static/catalog/gpus.json", prepared!("gpus.json")),
             engines: Engines::default(),
-            models: read("models.json", &with_ids(prepared!("models.json"))),
+            models: models.unwrap_or_else(|fault| panic!("static/catalog/models.json: {fault}")),
         }
     }
 
