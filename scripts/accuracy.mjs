@@ -1,11 +1,12 @@
-// Fails above the errors of gates.json and, for kernels, of static/catalog/kernels.json: `node scripts/accuracy.mjs SERVING ENERGY
-// KERNELS`, the JSON of `evaluate serving` of the cases and of those with energy, and of `evaluate kernels`.
+// Fails above the errors of gates.json and, for kernels, of static/catalog/kernels.json: `node scripts/accuracy.mjs SERVING
+// INDEPENDENT ENERGY KERNELS`, the JSON of `evaluate serving` of the cases, of those of independent users and of those with energy, and of
+// `evaluate kernels`.
 import { readFileSync } from "node:fs";
 
 const read = (path) => JSON.parse(readFileSync(path));
 const gates = read(new URL("gates.json", import.meta.url));
 const { families: known } = read(new URL("../static/catalog/kernels.json", import.meta.url));
-const [{ batch, closed_loop: loop, trace }, { steady_state: energy }, { families }] = process.argv.slice(2).map(read);
+const [{ batch, closed_loop: loop, trace }, independent, { steady_state: energy }, { families }] = process.argv.slice(2).map(read);
 
 const percent = (number) => `${number.toFixed(1)} %`;
 function fail(text) {
@@ -38,6 +39,13 @@ for (const metric of ["ttft", "tpot"]) {
   if (covered < least || covered > most) fail(`${text}: OUT OF IT`);
   else console.log(text);
 }
+console.log("\nindependent users' runs");
+for (const of of ["median", "mean"])
+  for (const [kind, metrics] of Object.entries(gates.independent[`${of}_error_percent`])) {
+    const { cases, skipped } = independent[kind];
+    if (skipped.length > gates.independent.most_skipped) fail(`${kind}: ${skipped.length} skipped`);
+    for (const [metric, gate] of Object.entries(metrics)) holdOne(`${kind}, ${cases} runs: ${of} error of ${metric}`, independent[kind][metric][of], gate);
+  }
 console.log(`\nsaturated servers, with energy: ${energy.cases} predicted, ${energy.skipped.length} skipped`);
 if (energy.cases < gates.energy.least_cases) fail(`fewer than ${gates.energy.least_cases} predicted`);
 for (const [metric, gate] of Object.entries(gates.energy.median_error_percent)) holdOne(`${metric}: median error`, energy[metric].median, gate);
