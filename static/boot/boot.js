@@ -1,6 +1,6 @@
 // Loads the page's wasm, and reports load failures and panics.
 // `Trunk.toml` writes the script tag with the file names.
-import { introduce } from "./press.js";
+import { introduce, pin } from "./press.js";
 
 const { js, wasm } = document.querySelector("script[data-wasm]").dataset;
 
@@ -23,6 +23,7 @@ try {
   await new Promise((next) => setTimeout(next));
   page.mount();
   introduce();
+  pin();
 } catch (error) {
   fail("Rooflight could not be loaded. Check the connection, or use a browser with WebAssembly SIMD (2023 or later).");
   throw error;

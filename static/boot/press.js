@@ -1,4 +1,4 @@
-// Handles presses that only show or focus existing content, without waiting for the page's own code.
+// Handles presses that only show or focus existing content, and scrolling, without waiting for the page's own code.
 
 /** Shows a term's definition, or another text, next to it. */
 function define(term, text = term.title) {
@@ -40,11 +40,21 @@ function reveal(input) {
   input.focus();
 }
 
+/** Ends the introduction. */
+function dismiss() {
+  delete document.documentElement.dataset.first;
+  for (const intro of document.querySelectorAll(".intro")) intro.remove();
+}
+
 const does = {
   ".term, :is(label, .label, td, dd)[title]": (term) => define(term),
   "#found tbody a": defineFound,
   // Whoever has come this far knows what the page is for.
-  '[data-testid=plans-table] th a': () => document.querySelector("#intro")?.remove(),
+  "[data-testid=plans-table] th a": dismiss,
+  ".intro .dismiss": () => {
+    dismiss();
+    document.querySelector(".side input")?.focus();
+  },
   ".configure": (line) => expand(line, line.getAttribute("aria-expanded") !== "true"),
   ".go": (button) => {
     const { field } = button.closest("[data-field]").dataset;
@@ -110,15 +120,28 @@ const pinch = (event) => {
 addEventListener("touchstart", ({ target }) => target.matches("canvas") && target.addEventListener("touchmove", pinch, { passive: false }));
 for (const type of ["touchend", "touchcancel"]) addEventListener(type, () => (apart = 0));
 
-/** Shows the introduction on a page opened without a link, until it is dismissed or a plan opened: if it left by itself, the inputs would move. */
+/** The introduction on a page opened without a link (`theme.js`) stays until it is dismissed or a plan opened: if it left by itself, the inputs would move. */
 export function introduce() {
-  const intro = document.querySelector("#intro");
-  if (document.documentElement.dataset.view !== undefined || location.search || location.hash.length > 1) return intro.remove();
-  const side = document.querySelector(".side");
-  side.prepend(intro);
-  intro.hidden = false;
-  intro.querySelector("button").addEventListener("click", () => {
-    intro.remove();
-    side.querySelector("input").focus();
-  });
+  // The skeleton shows it first, and takes its own with it.
+  const intro = document.querySelector("#skeleton .intro");
+  if (intro && document.documentElement.dataset.first !== undefined) document.querySelector("#page .columns").prepend(intro.cloneNode(true));
+}
+
+/** Marks the headline while it is held at an edge of the window: `pinned`, and at the lower one `low`. */
+export function pin() {
+  if (document.documentElement.dataset.view !== undefined) return;
+  const headline = document.querySelector("#page .headline");
+  const edges = new Set();
+  // Held there, its last pixel is outside of a window that is one smaller on that side.
+  for (const [edge, rootMargin] of [["top", "-1px 0px 100%"], ["low", "100% 0px -1px"]]) {
+    const look = (entries) => {
+      const { intersectionRatio, boundingClientRect } = entries.at(-1);
+      if (!edges.size && boundingClientRect.height) headline.style.setProperty("--whole", `${boundingClientRect.height}px`);
+      if (intersectionRatio < 1) edges.add(edge);
+      else edges.delete(edge);
+      headline.classList.toggle("pinned", edges.size > 0);
+      headline.classList.toggle("low", edges.has("low"));
+    };
+    new IntersectionObserver(look, { rootMargin, threshold: 1 }).observe(headline);
+  }
 }

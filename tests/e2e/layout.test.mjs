@@ -196,11 +196,25 @@ pageTest("a phone shows what is set in a line, which opens the form", { viewport
   assert.match(await line.textContent(), /^Qwen3-32B on 2 × H100 SXM, vLLM: 32 clients, 1024 in, 512 out/);
   assert.equal(await page.getByTestId("isl").isVisible(), false);
   for (const part of ["verdict", "ttft", "cost", "time-decode"]) assert.ok((await page.getByTestId(part).boundingBox()).y < phone.height, part);
+  // At the upper edge too, and what is below keeps its place.
+  const gauges = page.locator(".headline .gauges");
+  const views = () => page.locator(".views").evaluate((views) => views.getBoundingClientRect().top + scrollY);
+  const place = await views();
+  await page.evaluate(() => scrollTo(0, 700));
+  await page.locator(".headline.pinned:not(.low)").waitFor();
+  const high = await gauges.boundingBox();
+  assert.ok(high.y < 40 && high.height < 60, JSON.stringify(high));
+  assert.ok(Math.abs((await views()) - place) < 1, "nothing moves");
+  await page.evaluate(() => scrollTo(0, 0));
   await line.click();
   await page.getByTestId("isl").fill("2000");
   await fragmentHolds(page, { isl: "2000" });
   await settled(page);
   assert.ok(await page.getByTestId("ttft").isVisible(), "numbers stay beside the form");
+  // In two lines at the lower edge: the verdict, and the numbers.
+  await page.locator(".headline.pinned.low").waitFor();
+  const low = await gauges.boundingBox();
+  assert.ok(low.height < 60 && Math.abs(low.y + low.height - phone.height) <= 1, JSON.stringify(low));
   await line.click();
   for (const panel of ["roofline", "change", "evidence"]) {
     await show(page, panel);
@@ -265,6 +279,11 @@ pageTest("a first visit is told what this is, with an example that meets its lim
   await settled(page);
   await page.getByTestId("intro").waitFor();
   await page.locator("[data-verdict=meets]").waitFor();
+  // Over both columns, and the limits need no scrolling.
+  const intro = await page.getByTestId("intro").boundingBox();
+  for (const part of [".side", ".results:not(.plans)"]) assert.ok((await page.locator(part).boundingBox()).y >= intro.y + intro.height, part);
+  const limits = await page.locator("fieldset", { has: page.getByTestId("slo_tpot") }).boundingBox();
+  assert.ok(limits.y + limits.height <= desktop.height, `the limits end at ${limits.y + limits.height}`);
   // A change leaves the inputs where they are.
   const top = async () => (await page.getByTestId("isl").boundingBox()).y;
   const before = await top();
@@ -290,6 +309,6 @@ pageTest("a skip link leads to the results, and terms are defined in the documen
   await docs.goto(`${url}docs/glossary.html`);
   assert.match(await docs.locator("main").textContent(), /TPOT.*time per output token/s);
   await docs.getByRole("link", { name: "Documentation" }).click();
-  await docs.getByRole("link", { name: "method", exact: true }).click();
+  await docs.getByRole("link", { name: "The method" }).click();
   await docs.locator("h1").waitFor();
 });

@@ -7,7 +7,6 @@ use super::options::{Entry, Heading, Options};
 use super::picker::{Choose, Picker};
 use crate::config::Field;
 use crate::config::inputs::Input;
-use crate::config::names::last_part;
 use crate::ui::state::State;
 
 /// A labelled `<select>`. A chosen id not in the list (from an old link) is shown unchanged.
@@ -26,9 +25,7 @@ pub fn Choice(input: &'static Input, options: Options) -> impl IntoView {
     // Long lists are searched by typing.
     let picked = matches!(field, Field::Model | Field::Gpu);
     let picker = picked.then(|| {
-        // The publisher of a model would take the room of its name; the whole list has both.
-        let name =
-            Signal::derive(move || listed.with(|listed| last_part(&name(listed, &current())).to_owned()));
+        let name = Signal::derive(move || listed.with(|listed| name(listed, &current())));
         let take: Choose = Box::new(take);
         view! { <Picker input=input name=name choose=StoredValue::new(take) /> }
     });

@@ -177,11 +177,10 @@ fn extras(field: Field) -> AnyView {
     }
 }
 
+/// Unless that is the number above.
 fn gpu_count(scenario: &Scenario) -> String {
-    match scenario.gpus() {
-        1 => "1 GPU in all".into(),
-        many => format!("{many} GPUs in all"),
-    }
+    let all = scenario.gpus();
+    if all == scenario.parallel.tp { String::new() } else { format!("{all} GPUs in all") }
 }
 
 /// What the box contains instead of one length: a batch may have one length per prompt, and for a histogram it shows

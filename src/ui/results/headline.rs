@@ -13,20 +13,19 @@ use crate::worker::protocol::Verdict;
 pub fn HeadlineView() -> impl IntoView {
     let state = State::get();
     // On phones the numbers stay visible while verdict and status do not: what they are must be seen beside them.
-    let verdict =
-        Memo::new(move |_| state.of_answer(|answer| Some(answer.verdict.clone())).unwrap_or_default());
+    let verdict = move || {
+        let verdict = state.of_answer(|answer| Some(answer.verdict.clone()));
+        verdict.filter(|verdict| verdict.id != "none").unwrap_or_default()
+    };
     let bound = move || {
         let basis = state.answer.with(|shown| shown.as_ref().map(|shown| shown.basis.clone()));
         match basis.filter(|basis| *basis == Basis::Roofline) {
             Some(basis) => basis_label(Some(&basis)),
             None if state.has_errors() => FIX.into(),
-            None => Some(verdict.get())
-                .filter(|verdict| verdict.id != "none")
-                .map(|verdict| verdict.words)
-                .unwrap_or_default(),
+            None => verdict().words,
         }
     };
-    let judged = move || if state.has_errors() { "misses".into() } else { verdict.get().id };
+    let judged = move || if state.has_errors() { "misses".into() } else { verdict().id };
     let calibration = move || state.of_answer(|answer| Some(answer.calibration.clone())).unwrap_or_default();
     let better = Memo::new(move |_| state.study.with(|study| study.suggestion.document.clone()));
     // Where one is needed, its line is there before it is found.
