@@ -235,6 +235,16 @@ fn what_the_commands_imply_is_compared_too() {
 }
 
 #[test]
+fn limits_of_a_benchmark_need_not_be_stated() {
+    let (runs, findings) = changed(|file| {
+        let benchmark = &mut file["runs"][1]["benchmark"];
+        *benchmark =
+            json!(benchmark.as_str().expect("a command").to_owned() + " --goodput ttft:1000 e2el:9000");
+    });
+    assert_eq!(runs, 2, "{findings:#?}");
+}
+
+#[test]
 fn runs_that_repeat_or_contradict_others_are_named() {
     let mut file = example();
     let one = file["runs"][0].clone();

@@ -57,7 +57,7 @@ pub struct Scheduler {
     pub kv_block_tokens: Figure,
     /// The largest decode steps with a CUDA graph, in sequences (vLLM: tokens, drafted ones too); the first match applies.
     pub decode_graphs: Vec<DecodeGraphs>,
-    /// Sequences of the smallest decode steps with a CUDA graph, from the source of the largest; powers of two if empty. Larger
+    /// Sequences of the smallest decode steps with a CUDA graph (source: as for `decode_graphs`); powers of two if empty. Larger
     /// ones are as far apart as on all engines (SGLang's are twice as far from 256 on, which matters little).
     #[serde(default)]
     pub small_graphs: Vec<u32>,

@@ -49,8 +49,8 @@ fn saturated(setup: &Setup, run: &Run) -> Option<Issue> {
     // A run may end before it is full.
     let when = if run.metrics.requests_per_s > found.served_per_s { " in the long run" } else { "" };
     let text = format!(
-        "Arrivals exceed capacity: {arriving} requests/s arrive, {} can be served{when}. TTFT grows without bound, \
-         so its value here depends on the length of the run. Lower the rate, or use {}.",
+        "Arrivals exceed capacity: {arriving} requests/s arrive, {} can be served{when}. TTFT grows without bound \
+         for as long as the load lasts. Lower the rate, or use {}.",
         count(found.served_per_s),
         match enough_replicas(setup, run) {
             None if setup.prefill.is_none() => "more replicas".into(),

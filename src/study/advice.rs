@@ -61,6 +61,8 @@ pub fn block(study: &Study, answered: &[&Case]) -> Option<Block> {
             spans.push(rest.into());
             Block::spans(spans)
         }
+        // Others are still to come.
+        None if study.done < study.cases.len() => return None,
         None => none(own, goal),
     };
     Some(advice.called("advice"))

@@ -3,7 +3,7 @@
 use super::words;
 use crate::chart::Palette;
 use crate::config::Setup;
-use crate::serving::report::Headline;
+use crate::serving::Report;
 use crate::units::{count, escaped};
 
 /// Pixels.
@@ -14,11 +14,15 @@ const FONT: u32 = 11;
 /// Mean width of a character.
 const ADVANCE: f64 = 6.4;
 
-pub fn badge(setup: &Setup, headline: &Headline, palette: Palette) -> String {
-    let mut numbers = vec![format!("TTFT {}", headline.ttft.print())];
+/// `None` without an answer.
+pub fn badge(setup: &Setup, report: &Report, palette: Palette) -> Option<String> {
+    let headline = report.headline.as_ref()?;
+    let grows = report.run.as_ref().is_some_and(|run| run.queue_grows(setup));
+    let ttft = if grows { words::GROWS.to_owned() } else { headline.ttft.print().to_string() };
+    let mut numbers = vec![format!("TTFT {ttft}")];
     numbers.extend(headline.tpot.map(|tpot| format!("TPOT {}", tpot.print())));
     numbers.push(format!("{} tok/s", count(headline.output_per_s)));
-    drawn(&words::title(setup), &numbers.join(" · "), palette)
+    Some(drawn(&words::title(setup), &numbers.join(" · "), palette))
 }
 
 /// The two texts, each on its own background.

@@ -175,6 +175,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     answered.retain(|case| is_worth_a_row(own, case));
     let left_out = tried - answered.len();
     if tried == 0 {
+        let nothing = "None of the single changes tried gives a valid configuration.";
+        blocks.extend(advice::goal(own).is_none().then(|| Block::text(nothing)));
         return blocks;
     }
     let (settings, gpus): (Vec<&Case>, Vec<&Case>) =
@@ -195,8 +197,8 @@ pub fn blocks(study: &Study) -> Vec<Block> {
     if left_out > 0 {
         let rows = if left_out == 1 { "1 change is".into() } else { format!("{left_out} changes are") };
         blocks.push(Block::text(format!(
-            "{rows} left out: no improvement in any column, overloaded, or TTFT or TPOT over {} times as long without a \
-             shorter E2E.",
+            "{rows} left out: no improvement in any column, {}or TTFT or TPOT over {} times as long without a shorter E2E.",
+            if own.is_overloaded() { "" } else { "overloaded, " },
             fixed(TOO_SLOW, 0)
         )));
     }

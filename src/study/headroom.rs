@@ -73,7 +73,7 @@ fn first(pass: &PassReport, ranked: &[Gain<'_>]) -> String {
         );
     }
     format!(
-        "Tune first: {}. With this kernel at its ceiling (its work, tiles and waves alone), a step would take {} \
+        "Tune first: {}. With this kernel at its ceiling, a step would take {} \
         instead of {}: {} less.",
         kernel.name,
         (pass.time - saved).print(),

@@ -22,12 +22,12 @@ try {
   // In a separate task: compiling and mounting in one would block the browser.
   await new Promise((next) => setTimeout(next));
   page.mount();
-  introduce();
-  pin();
 } catch (error) {
   fail("Rooflight could not be loaded. Check the connection, or use a browser with WebAssembly SIMD (2023 or later).");
   throw error;
 }
+introduce();
+pin();
 
 // Caches the page for offline use, once this visit has what it needs. Frames leave that to the page itself, and a browser without storage refuses or throws.
 if (document.documentElement.dataset.view === undefined)

@@ -35,6 +35,17 @@ fn the_curves_are_of_the_stated_load() {
     }
 }
 
+/// A client that falls behind sends fewer requests, whose times are those of any run.
+#[test]
+fn times_that_grow_with_an_overload_are_no_numbers() {
+    for (more, grows) in [("", true), ("&mc=32", false)] {
+        let document = study(Topic::Sweep, "tp", &format!("v=1&m=qwen3-8b&r=1000{more}"));
+        let own = tables(&document)[0].rows.iter().find(|row| row.own).unwrap();
+        let [meets, ttft] = [1, 2].map(|cell| &*own.cells[cell].text);
+        assert_eq!((meets, ttft == "grows"), ("No: overloaded", grows), "{ttft}");
+    }
+}
+
 #[test]
 fn no_point_of_the_frontier_dominates_another() {
     let document = study(Topic::Tradeoff, "", LINKS[1]);

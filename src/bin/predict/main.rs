@@ -139,7 +139,7 @@ fn shown(cli: &Cli, answered: &Answered) -> Result<Option<String>, Stop> {
         return Ok(manifest.map(|text| text.trim_end().to_owned()));
     }
     if cli.badge {
-        return Ok(setup.zip(headline).map(|(setup, headline)| badge(setup, headline, palette)));
+        return Ok(setup.zip(report).and_then(|(setup, report)| badge(setup, report, palette)));
     }
     if let Some(drawing) = cli.svg {
         let chart = chart(drawing, answered);

@@ -1,7 +1,7 @@
 //! Checks that a contributed run's commands agree with its scenario.
 
 use crate::config::command::{self, CHANGES_RESULTS};
-use crate::config::inputs::{FormGroup, FormPlace, Input, in_links};
+use crate::config::inputs::{Input, in_links};
 use crate::config::link::Link;
 use crate::config::{Field, Issue, Scenario, Severity};
 
@@ -36,16 +36,19 @@ fn found(command: &str, said: Option<&Scenario>, issues: Vec<Issue>, scenario: &
         Issue { text: format!("`{command}`: {}", issue.text), severity, ..issue }
     };
     let read = issues.into_iter().filter(|issue| issue.severity != Severity::Note).map(of_command);
+    // A benchmark's limits count requests and change none; runs of pools are not learned from.
+    let said = said.cloned().map(|mut said| {
+        (said.workload.slos, said.prefill) = (scenario.workload.slos, scenario.prefill.clone());
+        said
+    });
     let compared = |input: &Input, said: &Scenario| {
         let said = value(input, said);
         // Replicas may have been started one by one.
         let is_said = input.field != Field::Gpus || said.is_some();
         is_said.then(|| difference(input, scenario, command, &said)).flatten()
     };
-    // A benchmark's limits count requests and change none.
-    let is_limit = |input: &Input| input.place.is_some_and(|FormPlace(group, _)| group == FormGroup::Slos);
-    let inputs = || in_links().filter(|input| !input.aside && !is_limit(input));
-    let differ = said.into_iter().flat_map(|said| inputs().filter_map(|input| compared(input, said)));
+    let inputs = || in_links().filter(|input| !input.aside);
+    let differ = said.iter().flat_map(|said| inputs().filter_map(|input| compared(input, said)));
     read.chain(differ).collect()
 }
 

@@ -135,7 +135,8 @@ pub struct Moment {
 pub struct Saturation {
     /// Requests arriving per second in the second half of the arrivals.
     pub offered_per_s: f64,
-    /// Requests served per second during that time; in a setup's run, its capacity.
+    /// Requests served per second during that time (of sessions, while the middle half of all turns ends); in a setup's run, its
+    /// capacity.
     pub served_per_s: f64,
     /// Requests waiting when the last one arrived; where replicas share a load, in one of them.
     pub backlog: u32,

@@ -16,7 +16,7 @@ pub fn served_within(requests: &[FinishedRequest], start: f64, end: f64) -> f64 
     requests.iter().map(|served| served.share_within(start, end)).sum()
 }
 
-/// Requests per second between the ends of the first and the third quarter of them.
+/// Requests per second while the middle half of them ends: neither the first turns nor the last sessions alone.
 fn served_midway(requests: &[FinishedRequest]) -> f64 {
     let ends = ascending(requests.iter().map(|served| served.last));
     requests.len() as f64 / 2.0 / (quantile(&ends, 0.75) - quantile(&ends, 0.25))

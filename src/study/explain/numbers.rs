@@ -19,7 +19,7 @@ pub fn headline(setup: &Setup, report: &Report, headline: &Headline) -> Vec<Bloc
     let mut blocks = vec![ttft(setup, report, headline, report.pass(Phase::Prefill), of_ttft)];
     let decode = report.pass(Phase::Decode).map(|pass| (pass, report.decode_factor()));
     blocks.extend(tpot(setup, headline, decode, spread(LatencyMetric::Tpot)));
-    blocks.push(e2e(setup, headline, spread(LatencyMetric::E2e)));
+    blocks.push(e2e(setup, report, headline, spread(LatencyMetric::E2e)));
     blocks.push(throughput(setup, headline, report.run.as_ref()));
     blocks.extend(cost(setup, headline));
     blocks.extend(report.passes.iter().map(|pass| utilisation(setup, pass, report.factors())));
@@ -44,7 +44,7 @@ fn ttft(
     spread: Option<String>,
 ) -> Block {
     let workload = &setup.workload;
-    let name = format!("TTFT {}", headline.ttft.print());
+    let name = format!("TTFT {}{}", headline.ttft.print(), of_run(setup, report));
     let mut blocks = vec![Block::text(
         "From a request's arrival at the server to its first token, queueing included, network excluded. Mean over \
         requests, as in vllm bench serve.",
@@ -160,7 +160,13 @@ fn tpot(
     Some(fold("tpot", format!("TPOT {}", tpot.print()), lines))
 }
 
-fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
+/// What grows with an overload is that of the run.
+fn of_run(setup: &Setup, report: &Report) -> &'static str {
+    let grows = report.run.as_ref().is_some_and(|run| run.queue_grows(setup));
+    if grows { " in this run" } else { "" }
+}
+
+fn e2e(setup: &Setup, report: &Report, headline: &Headline, spread: Option<String>) -> Block {
     let mut lines: Vec<String> = spread.into_iter().collect();
     // If requests differ, those with long outputs count for more.
     if let Some(tpot) = headline.tpot.filter(|_| !setup.workload.varies()) {
@@ -172,7 +178,7 @@ fn e2e(setup: &Setup, headline: &Headline, spread: Option<String>) -> Block {
             headline.e2e.print(),
         ));
     }
-    fold("e2e", format!("E2E {}", headline.e2e.print()), lines)
+    fold("e2e", format!("E2E {}{}", headline.e2e.print(), of_run(setup, report)), lines)
 }
 
 fn throughput(setup: &Setup, headline: &Headline, run: Option<&Run>) -> Block {

@@ -177,7 +177,7 @@ fn extras(field: Field) -> AnyView {
     }
 }
 
-/// Unless that is the number above.
+/// All GPUs; nothing if that is the tensor-parallel degree above.
 fn gpu_count(scenario: &Scenario) -> String {
     let all = scenario.gpus();
     if all == scenario.parallel.tp { String::new() } else { format!("{all} GPUs in all") }

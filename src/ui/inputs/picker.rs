@@ -121,12 +121,15 @@ pub fn Picker(input: &'static Input, name: Signal<String>, choose: StoredValue<C
     };
     let shown = move || words.with(Option::is_some);
     let at = move || found.with(|rows| active.get() < rows.len()).then(|| option_id(field, active.get()));
+    let nothing = Memo::new(move |_| {
+        state.study.track();
+        shown() && found.with(Vec::is_empty) && is_answered()
+    });
     let options = move || {
         let at = active.get();
         let option = |(index, row): (usize, &Row)| option(field, index, row, index == at);
-        state.study.track();
-        match shown() && found.with(Vec::is_empty) && is_answered() {
-            true => view! { <li role="option" aria-disabled="true">"Nothing found. Enter names what is similar"</li> }.into_any(),
+        match nothing.get() {
+            true => view! { <li role="option" aria-disabled="true">"No match. Press Enter for similar names"</li> }.into_any(),
             false => found.with(|rows| rows.iter().enumerate().map(option).collect::<Vec<_>>()).into_any(),
         }
     };

@@ -50,7 +50,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         let share = percent(run.share_within_limits()?);
         Some(format!("goodput {}/s, {share}", count(good)))
     });
-    let overloaded = run.is_some_and(|run| run.saturation.is_some());
+    let grows = run.is_some_and(|run| run.queue_grows(setup));
     let measured = deviations(measured, report);
     let with_measured = |metric: Metric, one: Reading| Reading {
         measured: compared(metric, &measured, report).unwrap_or_default(),
@@ -60,7 +60,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         let value = headline.latency(of)?;
         let stats = metrics.and_then(|metrics| metrics.latency(of));
         let band = bands.and_then(|bands| Some(bands.latency(of)?.mean));
-        let reading = match overloaded && of != LatencyMetric::Tpot {
+        let reading = match grows && of != LatencyMetric::Tpot {
             true => Reading {
                 spread: format!("{} in this run", value.print()),
                 ..reading(of.id(), value.0, Printed { number: GROWS.into(), unit: "" })
@@ -88,7 +88,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         ..rate("throughput", headline.output_per_s, "tok/s")
     };
     // No more than arrives is served while requests arrive.
-    let arrives = setup.workload.load.is_rate() && !overloaded;
+    let arrives = setup.workload.load.is_rate() && run.is_some_and(|run| run.saturation.is_none());
     let cheapest = headline.dollars_per_million.filter(|_| arrives).map_or(0.0, |dollars| dollars.0);
     let all = [
         time(LatencyMetric::Ttft),
