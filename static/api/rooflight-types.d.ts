@@ -1089,7 +1089,10 @@ export type Run = {
 export type Saturation = {
   /** Requests arriving per second in the second half of the arrivals. */
   offered_per_s: number;
-  /** Requests served per second during that time; in a setup's run, its capacity. */
+  /**
+   * Requests served per second during that time (of sessions, while the middle half of all turns ends); in a setup's run, its
+   * capacity.
+   */
   served_per_s: number;
   /** Requests waiting when the last one arrived; where replicas share a load, in one of them. */
   backlog: number;
