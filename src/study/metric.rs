@@ -183,7 +183,7 @@ pub fn change(value: f64, was: f64) -> Option<String> {
         less if less < 0.0 => "−",
         _ => "",
     };
-    change.is_finite().then(|| format!("{sign}{} %", fixed(change.abs(), 0)))
+    change.is_finite().then(|| format!("{sign}{}\u{a0}%", fixed(change.abs(), 0)))
 }
 
 #[cfg(test)]
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn changes_have_a_sign() {
-        assert_eq!(change(112.0, 100.0).as_deref(), Some("+12 %"));
-        assert_eq!(change(50.0, 100.0).as_deref(), Some("−50 %"));
-        assert_eq!(change(99.8, 100.0).as_deref(), Some("0 %"));
+        assert_eq!(change(112.0, 100.0).as_deref(), Some("+12\u{a0}%"));
+        assert_eq!(change(50.0, 100.0).as_deref(), Some("−50\u{a0}%"));
+        assert_eq!(change(99.8, 100.0).as_deref(), Some("0\u{a0}%"));
         assert_eq!(change(1.0, 0.0), None);
     }
 }

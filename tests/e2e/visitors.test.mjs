@@ -45,7 +45,7 @@ pageTest("an engine engineer finds the kernel that holds a step back, and what t
   await act(choose(page, "tab-headroom"));
   await studied(page);
   const table = page.getByTestId("headroom-decode");
-  assert.match(await page.locator("#study-document").textContent(), /Tune first: \w+\. With this kernel at its ceiling \(.*\), .* less\./);
+  assert.match(await page.locator("#study-document").textContent(), /Tune first: \w+\. With this kernel at its ceiling, .* less\./);
   const heads = await table.locator("thead th").allTextContents();
   assert.ok(heads.includes("Fastest elsewhere"));
   const first = await table.locator("tbody tr").first().locator("th, td").allTextContents();

@@ -17,7 +17,7 @@ fn a_change_shows_its_effect_on_output() {
             rounded if rounded > 0.0 => "+",
             _ => "−",
         };
-        let wanted = format!("({sign}{:.0} %)", change.abs());
+        let wanted = format!("({sign}{:.0}\u{a0}%)", change.abs());
         assert!(said.ends_with(&wanted), "{}: {said} is not {wanted}", row.cells[0].text);
     }
 }

@@ -34,12 +34,13 @@ impl Finding {
         self.marked.iter().any(|known| known == plan)
     }
 
-    /// Whether this configuration is one of the plans.
-    fn holds(&self, configuration: &str) -> bool {
+    /// The link of the search, if this configuration is one of its plans and nothing else is sought since.
+    fn back_from(&self, configuration: &str) -> Option<String> {
         let rows =
             self.studied.document.blocks.iter().filter_map(Block::as_table).flat_map(|table| &table.rows);
         let mut links = rows.filter_map(|row| row.cells.first()?.link.strip_prefix('#'));
-        links.any(|plan| plan == configuration)
+        let is_plan = links.any(|plan| plan == configuration);
+        (is_plan && decode(&self.of).0.find.as_ref() == Some(&self.kept)).then(|| self.of.clone())
     }
 
     /// Whether no further plan can be marked.
@@ -69,7 +70,7 @@ impl State {
     /// Switches to Find with the last search, or back to the form's configuration. From a plan it leads back to the others.
     pub fn seek(self, on: bool) {
         let own = self.form.with_untracked(Form::link);
-        let of = self.plans.with_untracked(|plans| plans.holds(&own).then(|| plans.of.clone()));
+        let of = self.plans.with_untracked(|plans| plans.back_from(&own));
         if let Some(of) = of.filter(|_| on) {
             return address::open(&of);
         }
