@@ -99,7 +99,7 @@ fn shapes_are_compared_at_equal_parameters() {
         assert!((model.parameters() / base.parameters() - 1.0).abs() < 0.02, "{}", row.cells[0].text);
     }
     let halved = rows.iter().find(|row| row.cells[0].text == "Half the KV heads").expect("it has eight");
-    assert!(halved.cells[3].text.contains("−50 %"), "{halved:?}");
+    assert!(halved.cells[3].text.contains("−50\u{a0}%"), "{halved:?}");
 }
 
 #[test]

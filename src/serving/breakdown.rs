@@ -18,10 +18,9 @@ pub fn breakdown(setup: &Setup, step: &PlannedStep, finished: &FinishedStep, pha
     for (planned, time) in step.calls.iter().zip(&finished.times) {
         let launches = planned.call.count;
         let in_l2 = time.limit == Resource::Launch && in_l2(setup, &planned.count) > time.ideal;
-        let counted = planned.count.schedule.clone();
         let (ceiling, schedule) = match time.beats_ceiling() {
             true => (time.ideal, None),
-            false => (time.ceiling, counted),
+            false => (time.ceiling, planned.count.schedule.clone()),
         };
         let line = KernelLine {
             block: planned.call.block,

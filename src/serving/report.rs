@@ -269,6 +269,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether the queue grows for as long as the load lasts, and with it TTFT and E2E. With a limit of requests in flight the
+    /// client sends fewer instead.
+    pub fn queue_grows(&self, setup: &Setup) -> bool {
+        let overloaded = self.run.as_ref().is_some_and(|run| run.saturation.is_some());
+        overloaded && setup.workload.max_in_flight.is_none()
+    }
+
     pub fn pass(&self, phase: Phase) -> Option<&PassReport> {
         self.passes.iter().find(|pass| pass.phase == phase)
     }

@@ -17,8 +17,8 @@ const ADVANCE: f64 = 6.4;
 /// `None` without an answer.
 pub fn badge(setup: &Setup, report: &Report, palette: Palette) -> Option<String> {
     let headline = report.headline.as_ref()?;
-    let grows = report.run.as_ref().is_some_and(|run| run.queue_grows(setup));
-    let ttft = if grows { words::GROWS.to_owned() } else { headline.ttft.print().to_string() };
+    let ttft =
+        if report.queue_grows(setup) { words::GROWS.to_owned() } else { headline.ttft.print().to_string() };
     let mut numbers = vec![format!("TTFT {ttft}")];
     numbers.extend(headline.tpot.map(|tpot| format!("TPOT {}", tpot.print())));
     numbers.push(format!("{} tok/s", count(headline.output_per_s)));

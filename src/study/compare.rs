@@ -251,17 +251,21 @@ fn curves(study: &Study, points: &[Case]) -> Option<Block> {
     Some(Block::figure("By load", HEIGHT, Chart::Curves(Curves { x, panels, mark: None }), words))
 }
 
+/// The lines of predictions: measured runs are loose points.
+fn predicted(panel: &Panel) -> impl Iterator<Item = &Line> {
+    panel.lines.iter().filter(|line| !line.loose)
+}
+
 /// The values at the largest load that all lines reach, of those predicted so far.
 fn at_most(panels: &[Panel], own: Load) -> String {
-    let lines = |panel: &'_ Panel| panel.lines.iter().filter(|line| !line.loose).cloned().collect::<Vec<_>>();
-    let ends = panels.iter().flat_map(lines).filter_map(|line| line.x.last().copied());
+    let ends = panels.iter().flat_map(predicted).filter_map(|line| line.x.last().copied());
     let Some(most) = ends.reduce(f64::min) else { return String::new() };
     let sentence = |panel: &Panel| {
         let value = |line: &Line| {
             let at = line.x.iter().position(|x| *x == most)?;
             Some(format!("{} {}", line.name, panel.y.unit.print(line.y[at])))
         };
-        let values = lines(panel).iter().filter_map(value).collect::<Vec<_>>().join(", ");
+        let values = predicted(panel).filter_map(value).collect::<Vec<_>>().join(", ");
         format!("{} at {}: {values}.", panel.y.name, words::load(own.with_amount(most)))
     };
     panels.iter().map(sentence).collect::<Vec<_>>().join(" ")

@@ -111,8 +111,8 @@ impl HeadlineMetric {
     }
 
     fn grows(&self, case: &Case) -> bool {
-        let run = case.report().and_then(|report| report.run.as_ref());
-        self.queues && run.zip(case.setup()).is_some_and(|(run, setup)| run.queue_grows(setup))
+        self.queues
+            && case.report().zip(case.setup()).is_some_and(|(report, setup)| report.queue_grows(setup))
     }
 
     /// A dash if there is none.

@@ -39,39 +39,31 @@ fn found(command: &str, said: Option<&Scenario>, issues: Vec<Issue>, scenario: &
     // A benchmark's limits count requests and change none; runs of pools are not learned from.
     let said = said.cloned().map(|mut said| {
         (said.workload.slos, said.prefill) = (scenario.workload.slos, scenario.prefill.clone());
-        said
+        explicit(said)
     });
-    let compared = |input: &Input, said: &Scenario| {
-        let said = value(input, said);
-        // Replicas may have been started one by one.
-        let is_said = input.field != Field::Gpus || said.is_some();
-        is_said.then(|| difference(input, scenario, command, &said)).flatten()
-    };
-    let inputs = || in_links().filter(|input| !input.aside);
-    let differ = said.iter().flat_map(|said| inputs().filter_map(|input| compared(input, said)));
+    let own = explicit(scenario.clone());
+    let differ =
+        said.iter().flat_map(|said| in_links().filter_map(|input| difference(input, command, said, &own)));
     read.chain(differ).collect()
 }
 
-/// As written in a link; the weight format is always explicit.
-fn value(input: &Input, scenario: &Scenario) -> Option<String> {
-    let mut scenario = scenario.clone();
-    if input.field == Field::Weights {
-        scenario.weights = scenario.weights_format();
-    }
-    input.get(&Link::new(scenario))
+/// With the weight format, also where it is the published one.
+fn explicit(scenario: Scenario) -> Link {
+    Link::new(Scenario { weights: scenario.weights_format(), ..scenario })
 }
 
-fn difference(input: &Input, scenario: &Scenario, command: &str, said: &Option<String>) -> Option<Issue> {
-    let own = value(input, scenario);
-    let shown =
-        |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |text| format!("`{text}`"));
-    let text = || {
-        format!(
-            "`{}`: `{command}` says {}, `scenario` {}: make them agree",
-            input.field.id(),
-            shown(said),
-            shown(&own)
-        )
-    };
-    (own != *said).then(|| Issue::error(input.field, text()))
+fn difference(input: &Input, command: &str, said: &Link, own: &Link) -> Option<Issue> {
+    let [said, own] = [said, own].map(|link| input.get(link));
+    // Replicas may have been started one by one.
+    if input.aside || said == own || input.field == Field::Gpus && said.is_none() {
+        return None;
+    }
+    let shown = |value: Option<String>| value.map_or("nothing".to_owned(), |text| format!("`{text}`"));
+    let text = format!(
+        "`{}`: `{command}` says {}, `scenario` {}: make them agree",
+        input.field.id(),
+        shown(said),
+        shown(own)
+    );
+    Some(Issue::error(input.field, text))
 }

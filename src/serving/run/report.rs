@@ -216,12 +216,6 @@ impl Run {
         if self.lasts { per_s } else { per_s * (self.sustained_per_s / self.metrics.requests_per_s) }
     }
 
-    /// Whether the queue grows for as long as the load lasts, and with it TTFT and E2E. With a limit of requests in flight the
-    /// client sends fewer instead.
-    pub fn queue_grows(&self, setup: &Setup) -> bool {
-        self.saturation.is_some() && setup.workload.max_in_flight.is_none()
-    }
-
     /// The goodput, unless arrivals exceed capacity: a run shows only the start of an overload.
     pub fn steady_goodput(&self) -> Option<f64> {
         self.goodput_per_s.filter(|_| self.saturation.is_none())

@@ -162,8 +162,7 @@ fn tpot(
 
 /// What grows with an overload is that of the run.
 fn of_run(setup: &Setup, report: &Report) -> &'static str {
-    let grows = report.run.as_ref().is_some_and(|run| run.queue_grows(setup));
-    if grows { " in this run" } else { "" }
+    if report.queue_grows(setup) { " in this run" } else { "" }
 }
 
 fn e2e(setup: &Setup, report: &Report, headline: &Headline, spread: Option<String>) -> Block {

@@ -50,7 +50,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         let share = percent(run.share_within_limits()?);
         Some(format!("goodput {}/s, {share}", count(good)))
     });
-    let grows = run.is_some_and(|run| run.queue_grows(setup));
+    let grows = report.queue_grows(setup);
     let measured = deviations(measured, report);
     let with_measured = |metric: Metric, one: Reading| Reading {
         measured: compared(metric, &measured, report).unwrap_or_default(),
