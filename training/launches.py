@@ -44,8 +44,6 @@ AMOUNTS = {
     # genai-perf as the generator's runner starts it: per client, two prompts to warm up and ten to measure.
     "twelve_a_client": dict(per_client=12),
     "clients_1024_and_1500": dict(per_client=1, plus=2524),
-    # A cap given in the script, of which runs with more clients show no effect.
-    "clients_from_128": dict(per_client=1, at_least=128),
     # One token per client and one prompt, with a margin, rounded up to 64 tokens.
     "rounded": dict(per_client=1, per_prompt=1, plus=127, step=64),
     "rounded_from_8192": dict(per_client=1, per_prompt=1, plus=127, step=64, at_least=8192),

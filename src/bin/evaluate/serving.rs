@@ -9,6 +9,7 @@ use rooflight::config::catalog::{Catalog, EngineCatalog};
 use rooflight::efficiency::onnx::Models;
 use rooflight::evidence::cases::{BatchCase, Cases, LoadKind, TraceCase};
 use rooflight::evidence::compared::{ComparedCase, ErrorMetric, ErrorReport, PeerRow, SkippedCase, parted};
+use rooflight::evidence::launch::replace_plan;
 use rooflight::evidence::models::models_of;
 use rooflight::evidence::served::calibrated::LeaveOut;
 use rooflight::evidence::served::pools::report::{PoolReport, pool_report};
@@ -36,6 +37,9 @@ pub struct Arguments {
     /// Uses this modified copy of `static/catalog/engines.json`.
     #[arg(long)]
     engines: Option<PathBuf>,
+    /// Uses this plan of launches instead of `training/launch_plan.json`.
+    #[arg(long)]
+    launches: Option<PathBuf>,
     /// Writes JSON Lines: id, predicted, measured.
     #[arg(long)]
     per_case: Option<PathBuf>,
@@ -114,8 +118,22 @@ fn report<'a>(
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let Arguments { cases, peers, every, leave, engines, per_case, responses, factors, models, json } =
-        arguments;
+    let Arguments {
+        cases,
+        peers,
+        every,
+        leave,
+        engines,
+        launches,
+        per_case,
+        responses,
+        factors,
+        models,
+        json,
+    } = arguments;
+    if let Some(path) = launches {
+        replace_plan(&read(path)?).map_err(|error| in_file(path, error))?;
+    }
     let models = models_of(models.as_deref()).map_err(|error| error.to_string())?;
     let catalog = catalog_with(engines.as_deref())?;
     if let Some(path) = responses {

@@ -17,7 +17,7 @@ use crate::config::{Drafts, Dtype, Version};
 use crate::serving::sim::{BalanceWait, BatchWait};
 
 pub use self::label::LaunchLayout;
-pub use self::plan::SeriesRun;
+pub use self::plan::{SeriesRun, replace_plan};
 
 /// Where the settings come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! The committed plan of launches.
+//! The plan of launches: the committed one, unless replaced.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,14 +11,24 @@ use super::label::Label;
 use crate::config::Version;
 use crate::evidence::cases::ServedCase;
 
-static PLAN: LazyLock<Result<LaunchPlan, String>> = LazyLock::new(|| {
-    let text = include_str!("../../../training/launch_plan.json");
-    serde_json::from_str(text).map_err(|error| format!("the plan of launches: {error}"))
-});
+static PLAN: OnceLock<Result<LaunchPlan, String>> = OnceLock::new();
 
-/// The plan that this release ships.
+fn read(text: &str) -> Result<LaunchPlan, String> {
+    serde_json::from_str(text).map_err(|error| format!("the plan of launches: {error}"))
+}
+
+/// The plan that this release ships, or the one set by [`replace_plan`].
 pub(super) fn plan() -> Result<&'static LaunchPlan, String> {
-    PLAN.as_ref().map_err(String::clone)
+    let shipped = || read(include_str!("../../../training/launch_plan.json"));
+    PLAN.get_or_init(shipped).as_ref().map_err(String::clone)
+}
+
+/// Replaces the plan for as long as the program runs.
+///
+/// # Errors
+/// Not a plan, or the shipped one was used before.
+pub fn replace_plan(text: &str) -> Result<(), String> {
+    PLAN.set(Ok(read(text)?)).map_err(|_| "the plan of launches is in use".to_owned())
 }
 
 #[derive(Debug, Deserialize)]
