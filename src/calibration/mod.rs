@@ -13,6 +13,7 @@
 
 mod band;
 mod covariance;
+mod doubted;
 mod gram;
 mod point;
 mod posterior;
@@ -23,6 +24,7 @@ mod widths;
 
 pub use band::{Band, OF_80_PERCENT, Responses, UncertainFigure};
 pub use covariance::{Covariance, ErrorSource, Label, Labels, Level, Place, PlacePair, SOURCES};
+pub use doubted::Doubted;
 pub use point::ConfigPoint;
 pub use posterior::{Joint, Posterior};
 pub use rank::{RankInput, Versus};

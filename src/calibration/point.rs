@@ -15,7 +15,7 @@ use crate::units::Order;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigPoint {
     pub engine: String,
-    /// Major and minor version of the engine.
+    /// Release of the engine ([`crate::config::Engine::release`]).
     pub version: String,
     /// The blocks a model is made of, by name.
     pub kind: String,
@@ -42,7 +42,7 @@ impl ConfigPoint {
     pub fn of(setup: &Setup, in_flight: f64) -> Self {
         Self {
             engine: setup.engine.id.clone(),
-            version: setup.engine.version.minor(),
+            version: setup.engine.release(&setup.engine.version),
             kind: Self::kind_of(&setup.model),
             shape: Self::shape_of(&setup.model),
             arch: setup.gpu.arch,

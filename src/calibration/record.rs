@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::gram::Recent;
-use super::{ConfigPoint, Covariance, FACTORS, PerFactor, Place};
+use super::{ConfigPoint, Covariance, Doubted, FACTORS, PerFactor, Place};
 use crate::config::objects::carried;
 use crate::config::{Arch, Metric};
 
@@ -20,7 +20,7 @@ pub fn shipped() -> &'static Calibration {
 }
 
 /// The file format's version.
-const SCHEMA: u32 = 6;
+const SCHEMA: u32 = 7;
 
 /// What is known about how runs differ from the physics.
 #[derive(Debug, Clone)]
@@ -39,6 +39,8 @@ pub struct Calibration {
     pub plain_counts: f64,
     pub typical: Variances,
     pub outliers: Outliers,
+    /// Configurations whose runs are left out.
+    pub doubted: Vec<Doubted>,
     /// The last decomposition of a posterior.
     pub(super) recent: Recent,
 }
@@ -155,8 +157,20 @@ impl Calibration {
         let outliers = Outliers { furthest: 1.0, tails: 4.0 };
         let prior = prior.map(shared);
         let recent = Recent::default();
-        let typical = noise;
-        Self { release, prior, noise, known, configurations, plain_counts: 1.0, typical, outliers, recent }
+        let (typical, doubted) = (noise, Vec::new());
+        let plain_counts = 1.0;
+        Self {
+            release,
+            prior,
+            noise,
+            known,
+            configurations,
+            plain_counts,
+            typical,
+            outliers,
+            doubted,
+            recent,
+        }
     }
 }
 
@@ -182,6 +196,7 @@ struct File {
     plain_counts: f64,
     typical: Variances,
     outliers: Outliers,
+    doubted: Vec<Doubted>,
     builds: Vec<Build>,
     /// Requests in flight, prompt and output of each run.
     at: [Vec<f64>; 3],
@@ -236,8 +251,8 @@ impl Figures {
 impl File {
     fn read(self) -> Calibration {
         assert_eq!(self.schema, SCHEMA, "models/calibration.json is of another schema: a test reads it");
-        let Self { release, prefill, decode, wait, noise, plain_counts, typical, outliers, builds, .. } =
-            self;
+        let Self { release, prefill, decode, wait, noise, plain_counts, typical, .. } = self;
+        let Self { outliers, doubted, builds, .. } = self;
         let configurations: Vec<(LeftOut, usize)> = builds.into_iter().flat_map(Build::read).collect();
         let [in_flight, prompt, output] = self.at;
         let places = in_flight.into_iter().zip(prompt).zip(output);
@@ -254,7 +269,18 @@ impl File {
         let configurations = configurations.into_iter().map(|(of, _)| of).collect();
         let prior = [prefill, decode, wait];
         let recent = Recent::default();
-        Calibration { release, prior, noise, known, configurations, plain_counts, typical, outliers, recent }
+        Calibration {
+            release,
+            prior,
+            noise,
+            known,
+            configurations,
+            plain_counts,
+            typical,
+            outliers,
+            doubted,
+            recent,
+        }
     }
 }
 

@@ -141,6 +141,8 @@ pub struct Engine {
     pub id: String,
     pub name: String,
     pub version: Version,
+    /// How many leading numbers of a version identify a feature release; later ones count fixes.
+    pub release_numbers: usize,
     pub scheduler: Scheduler,
     /// Start-up memory by version, oldest first.
     pub budgets: Vec<Budget>,
@@ -231,6 +233,11 @@ impl FusedNorms {
 }
 
 impl Engine {
+    /// The release that `version` belongs to; calibration distinguishes releases.
+    pub fn release(&self, version: &Version) -> String {
+        version.release(self.release_numbers)
+    }
+
     /// How far it serves `model`, in its own version.
     pub fn support(&self, model: &Model) -> Support {
         let exception = self.exceptions.iter().find(|exception| model.has(exception.attention));

@@ -31,9 +31,18 @@ impl Version {
         self.text.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit())
     }
 
-    /// `0.11` of `0.11.1rc2`: the part that calibration distinguishes.
-    pub fn minor(&self) -> String {
-        self.text.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".")
+    /// The release it belongs to, by its first `numbers` numbers: `0.11` of `0.11.1rc2` by two.
+    pub fn release(&self, numbers: usize) -> String {
+        let parts = self.text.trim_start_matches('v').split('.').take(numbers);
+        parts.map(leading_number).collect::<Vec<_>>().join(".")
+    }
+}
+
+/// `3` of `3rc1`; all of a part that begins otherwise.
+fn leading_number(part: &str) -> &str {
+    match part.find(|one: char| !one.is_ascii_digit()) {
+        Some(end) if end > 0 => &part[..end],
+        _ => part,
     }
 }
 
@@ -112,9 +121,11 @@ mod tests {
 
     #[test]
     fn the_minor_version_is_that_of_the_text() {
-        assert_eq!(Version::from("0.11.1rc2").minor(), "0.11");
-        assert_eq!(Version::from("v0.10.1").minor(), "0.10");
-        assert_eq!(Version::from("1.0").minor(), "1.0");
-        assert_eq!(Version::from("nightly-dev").minor(), "nightly-dev");
+        assert_eq!(Version::from("0.11.1rc2").release(2), "0.11");
+        assert_eq!(Version::from("v0.10.1").release(2), "0.10");
+        assert_eq!(Version::from("1.0").release(2), "1.0");
+        assert_eq!(Version::from("0.5.3rc1").release(3), "0.5.3");
+        assert_eq!(Version::from("0.5.4.post2").release(3), "0.5.4");
+        assert_eq!(Version::from("nightly-dev").release(2), "nightly-dev");
     }
 }

@@ -163,6 +163,7 @@ impl Finisher<'_> {
             report.memory = report.memory.holding(self.setup(), headline.running, tokens_held(self.setup()));
         }
         report.issues.extend(issues::of_run(self.setup(), &run, &report.passes));
+        report.issues.extend(calibrated.as_ref().and_then(|_| issues::contradicted(self.setup())));
         let factors = calibrated.as_ref().map_or(Factors::NONE, |calibrated| calibrated.factors);
         let alone = runner.without_others(factors);
         Some(Report { headline: Some(headline), run: Some(run), calibrated, alone, ..report })

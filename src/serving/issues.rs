@@ -5,6 +5,7 @@ use super::fit::clients_per_copy;
 use super::replica::{api_servers, frontend, largest_graph};
 use super::report::PassReport;
 use super::run::Run;
+use crate::calibration::{ConfigPoint, shipped};
 use crate::config::{Field, Issue, Load, Setup, Start, Workload};
 use crate::graph::Phase;
 use crate::units::{count, counted, percent};
@@ -32,6 +33,23 @@ pub fn of_run(setup: &Setup, run: &Run, passes: &[PassReport]) -> Vec<Issue> {
         uneven(setup),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// A warning if calibration leaves out measured runs of this configuration because they are unexplained.
+pub fn contradicted(setup: &Setup) -> Option<Issue> {
+    let point = ConfigPoint::of(setup, 1.0);
+    let doubted = shipped().doubted.iter().find(|doubted| doubted.is_of(&point))?;
+    let of = |name, times: Option<[f64; 2]>| {
+        times.map(|[least, most]| format!("{least} to {most} times the uncalibrated {name}"))
+    };
+    let times: Vec<_> = [of("TTFT", doubted.ttft), of("TPOT", doubted.tpot)].into_iter().flatten().collect();
+    let text = format!(
+        "On {}, measured runs of a model of this shape had {}, for an unknown reason. Calibration leaves them out: measure \
+         before you rely on this answer.",
+        setup.gpu.measured().name,
+        times.join(" and "),
+    );
+    Some(Issue::warning(Field::Model, text))
 }
 
 /// A warning if the run's times say little.

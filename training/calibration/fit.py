@@ -199,8 +199,21 @@ def builds(runs, missed):
         }
 
 
+DOUBTED_KEYS = ("engine", "kind", "shape", "gpu", "format", "tp")
+
+
+def doubted(point, known, rows):
+    """A configuration left out, and how many times as long as by the physics its runs took at least and at most."""
+    found = {key: point[key] for key in DOUBTED_KEYS}
+    for number, metric in enumerate(list(METRICS)[:2]):
+        times = np.exp(known.of_physics[rows][known.metric[rows] == number])
+        found[metric] = [float(f"{end:.2g}") for end in (times.min(), times.max())] if len(times) else None
+    return found
+
+
 def believed(runs):
-    """The runs, without configurations that have eight or more figures of TTFT and TPOT and half of them off by more than a factor of e:
+    """The runs that are believed, and a summary of each configuration left out: those with eight or more figures of TTFT and TPOT, half of
+    them off by more than a factor of e:
     what held them up (a fault, or a setting that nobody recorded) says nothing about other configurations, and since their runs agree
     with each other, heavy tails cannot tell them from a hidden factor."""
     known = Runs(runs)
@@ -209,10 +222,12 @@ def believed(runs):
     of_row, far = layouts[known.of[served]], np.abs(known.of_physics[served]) >= FURTHEST
     all_of, far_of = (np.bincount(of_row, among, layouts.max() + 1) for among in (None, far))
     left_out = (all_of >= MIN_FIGURES_TO_LEAVE_OUT) & (2 * far_of >= all_of)
+    unlike = []
     for layout in np.flatnonzero(left_out):
         point = known.points[np.argmax(layouts == layout)]
         print(f"left out: {title(point)}, {far_of[layout]:.0f} of {all_of[layout]:.0f} figures off by more than a factor of e")
-    return [run for run, layout in zip(known.runs, layouts) if not left_out[layout]]
+        unlike.append(doubted(point, known, layouts[known.of] == layout))
+    return [run for run, layout in zip(known.runs, layouts) if not left_out[layout]], unlike
 
 
 def lines_of(path):
@@ -228,7 +243,8 @@ def factors_of(runs, theta):
 
 def fitted(arguments, file, new):
     """All runs, by how much each configuration is missed, and the covariance, searched for unless it is to be kept."""
-    runs = Runs(believed(lines_of(arguments.responses)) + new)
+    kept_runs, unlike = believed(lines_of(arguments.responses))
+    runs = Runs(kept_runs + new)
     theta = start() if arguments.afresh else kept(file)
     if not arguments.keep:
         theta = search(Prior(runs.sample(arguments.share)), theta, arguments.seconds)
@@ -238,7 +254,7 @@ def fitted(arguments, file, new):
     variances = {"noise": np.exp(theta[-len(METRICS) :]), "typical": typical(runs, left_out)}
     covariance = {name: {metric: float(f"{v:.3g}") for metric, v in zip(METRICS, by)} for name, by in variances.items()}
     covariance |= {name: record(theta, factor) for factor, name in enumerate(FACTORS)}
-    return runs, misses(runs, left_out), covariance
+    return runs, misses(runs, left_out), covariance, unlike
 
 
 def main():
@@ -258,12 +274,12 @@ def main():
     if (gone := missing(new)) and not arguments.drop:
         parser.error(f"missing contributed runs: {', '.join(gone)}. Give all with --contributed, or remove these with --drop")
     if arguments.factors:
-        runs = Runs(believed(lines_of(arguments.responses)) + new)
+        runs = Runs(believed(lines_of(arguments.responses))[0] + new)
         arguments.factors.write_text(json.dumps(factors_of(runs, kept(file))))
         return
     release = json.loads((ROOT / "models" / "manifest.json").read_text())["release"]
     if arguments.responses:
-        runs, missed, covariance = fitted(arguments, file, new)
+        runs, missed, covariance, unlike = fitted(arguments, file, new)
         write_ids(runs.runs)
     else:
         if file["release"] != release:
@@ -273,15 +289,17 @@ def main():
             print("the calibration holds these contributed runs and no others: nothing changes")
             return
         runs, missed = done
+        unlike = file["doubted"]
         covariance = {name: file[name] for name in ("noise", "typical", *FACTORS)}
     people = f", and from runs contributed by {', '.join(names(new))}" if new else ""
     head = {
-        "schema": 6,
+        "schema": 7,
         "release": release,
         "attribution": "Derived from measured runs of InferenceX, NVIDIA aiconfigurator, GPUStack, SGLang's cookbook and "
         f"TensorRT-LLM's performance overview{people}; see training/ATTRIBUTION.md",
         "plain_counts": POOLED_WIDTH_WEIGHT,
         "outliers": {"furthest": FURTHEST, "tails": TAILS},
+        "doubted": unlike,
     } | covariance
     # Whole numbers without a point: every visitor loads the file.
     lines = [re.sub(r"(\d)\.0(?=[,\]}])", r"\1", json.dumps(build, separators=(",", ":"))) for build in builds(runs, missed)]

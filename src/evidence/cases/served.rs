@@ -75,6 +75,10 @@ pub struct ServedCase {
     pub outside: bool,
     #[serde(skip)]
     pub measured: Times,
+    /// Whether its TPOT is derived from means: (E2E - TTFT) / (output tokens - 1). A client that merged the chunks of a
+    /// stream knows no other. Only for open loops.
+    #[serde(skip)]
+    pub tpot_of_means: bool,
 }
 
 /// What a source publishes about how a run was started.
@@ -202,6 +206,7 @@ pub(super) struct MeasuredLine {
     pub ttft_ms: Option<f64>,
     ttft_median_ms: Option<f64>,
     pub tpot_ms: Option<f64>,
+    e2e_ms: Option<f64>,
     accept_length: Option<f64>,
 }
 
@@ -250,6 +255,11 @@ impl TryFrom<Line> for ServedCase {
             Some(_) => (line.ttft_ms, line.tpot_ms.or(line.itl_median_ms)),
             None => (line.measured.ttft_ms, line.measured.tpot_ms),
         };
+        let later = means[1] - 1.0;
+        let of_means =
+            || Some((line.measured.e2e_ms? - ttft_ms?) / later).filter(|tpot| *tpot > 0.0 && later > 0.0);
+        let derived = if kind == LoadKind::OpenLoop && tpot_ms.is_none() { of_means() } else { None };
+        let (tpot_ms, tpot_of_means) = (tpot_ms.or(derived), derived.is_some());
         let joules_per_output_token = line.joules_per_output_token;
         let measured = Times {
             ttft_ms,
@@ -270,6 +280,7 @@ impl TryFrom<Line> for ServedCase {
             published,
             outside: true,
             measured,
+            tpot_of_means,
             ..line.case
         })
     }

@@ -55,7 +55,7 @@ pub fn predicted(of: &Contribution, run: &Contributed, ask: &AskLearned<'_>) -> 
     let roofline = simulate(&ideal, Factors::NONE)?;
     let mut known = learned.observed(setup.workload.load, measured, || ideal.at_peak(setup.workload.load))?;
     // The physics are those of the catalog's version; what is learned belongs to the version that ran.
-    known.point.version = version.minor();
+    known.point.version = setup.engine.release(version);
     // However the path was typed.
     let name = Path::new(&of.file).file_name().unwrap_or_default().to_string_lossy();
     let id = format!("{name}#{number}");

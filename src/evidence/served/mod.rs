@@ -21,9 +21,11 @@ use super::compared::Times;
 use super::launch::{ColdStart, LaunchSettings, launch};
 use super::older;
 use crate::config::catalog::Catalog;
-use crate::config::{Figure, FusedNorms, Setup, check, link};
+use crate::config::{Batching, Figure, FusedNorms, Scenario, Setup, check, link};
 use crate::serving::run::{Power, longest, means};
-use crate::serving::sim::{Limits, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate};
+use crate::serving::sim::{
+    Limits, Metrics, Outcome, Policy, Preempt, RankStep, Spent, StepCost, metrics, simulate,
+};
 use crate::serving::table::{Extent, StepTable};
 use crate::serving::{memory_of, replica};
 
@@ -37,6 +39,8 @@ pub struct ServedRun {
     pub extent: Extent,
     /// Seconds that a separate draft model adds to each decode step.
     drafting: f64,
+    /// Whether TPOT is that of [`ServedCase::tpot_of_means`].
+    tpot_of_means: bool,
     /// The link closest to it.
     pub link: String,
 }
@@ -49,14 +53,21 @@ impl ServedRun {
         }
         let mut sent = SentRequests::of(case, &launch)?;
         let scenario = scenario::of(case, &launch, &sent)?;
-        let (setup, issues) = check(&scenario, catalog);
-        let setup = setup.ok_or_else(|| texts(&issues))?;
+        let setup = checked(&scenario, catalog, &launch, longest(&sent.requests).0)?;
         let mut setup = with_kernels(setup, &launch, case)?;
         if case.kind == LoadKind::Offline && !launch.async_scheduling {
             setup.engine.host.sequence_us = sequence_us(&case.engine, catalog);
         }
         let drafting = drafting::seconds(&setup, launch.draft_passes)?;
         let memory = memory_of(&setup).map_err(|issues| texts(&issues))?;
+        // More than the whole GPU, not only the engine's share: no estimate is that far off.
+        if memory.weights > memory.total {
+            return Err(format!(
+                "labelled wrongly: {} of weights per GPU, which has only {}",
+                memory.weights.print(),
+                memory.total.print()
+            ));
+        }
         let stretched = |tokens: u32| (f64::from(tokens) * launch.prompt_stretch) as u32;
         sent.requests.iter_mut().for_each(|request| request.prompt = stretched(request.prompt));
         let (prompt, output) = longest(&sent.requests);
@@ -70,7 +81,8 @@ impl ServedRun {
             earlier::mark(&mut sent.requests, &launch.series, range, &setup.model, &policy);
         }
         let link = link::encode(&scenario::as_sent(scenario, case, &launch, &sent));
-        Ok(Self { setup, launch, policy, sent, extent, drafting, link })
+        let tpot_of_means = case.tpot_of_means;
+        Ok(Self { setup, launch, policy, sent, extent, drafting, tpot_of_means, link })
     }
 
     /// The run's means at these step times (for a saturated server, only while all its slots were filled), and the mean number of
@@ -101,7 +113,16 @@ impl ServedRun {
             };
             return Ok((times, f64::from(full)));
         }
-        Ok((Times::of(&found)?, found.in_flight))
+        Ok((self.times(&found)?, found.in_flight))
+    }
+
+    fn times(&self, found: &Metrics) -> Result<Times, String> {
+        let times = Times::of(found)?;
+        if !self.tpot_of_means {
+            return Ok(times);
+        }
+        let tokens = f64::from(means(&self.sent.requests).1) - 1.0;
+        Ok(Times { tpot_ms: Some((found.e2e.mean - found.ttft.mean) * 1e3 / tokens), ..times })
     }
 }
 
@@ -113,8 +134,29 @@ impl ServedRun {
         let cost = roofline.under(&host, policy.ahead);
         let outcome = simulate(&policy, requests, arrivals, &cost, Limits::default());
         let found = metrics(&outcome.map_err(|error| error.to_string())?);
-        Times::of(&found.ok_or("no request was served")?)
+        self.times(&found.ok_or("no request was served")?)
     }
+}
+
+/// The setup of a run. TensorRT-LLM does not chunk prompts unless told to: a server that was told to is checked with room
+/// for the longest prompt.
+fn checked(
+    scenario: &Scenario,
+    catalog: &Catalog,
+    launch: &LaunchSettings,
+    prompt: u32,
+) -> Result<Setup, String> {
+    let whole = catalog
+        .engine(&scenario.engine)
+        .is_some_and(|engine| engine.scheduler.batching == Batching::InFlight);
+    let own = scenario.overrides.token_budget.filter(|&budget| whole && launch.chunked && budget < prompt);
+    let mut roomy = scenario.clone();
+    if own.is_some() {
+        roomy.overrides.token_budget = Some(prompt);
+    }
+    let (setup, issues) = check(&roomy, catalog);
+    let setup = setup.ok_or_else(|| texts(&issues))?;
+    Ok(Setup { token_budget: own.unwrap_or(setup.token_budget), ..setup })
 }
 
 /// Joules that the steps of a run had used by `time`, beyond idle power.

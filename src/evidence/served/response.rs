@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::{ServedRun, TablesOfRuns, attempted, tables};
 use crate::calibration::{ConfigPoint, Factors, Responses};
-use crate::config::Version;
 use crate::config::catalog::Catalog;
 use crate::evidence::cases::{AskLearned, ServedCase};
 use crate::evidence::compared::{SkippedCase, Times};
@@ -77,8 +76,9 @@ fn response(
 /// lengths are those that were sent.
 pub fn point(case: &ServedCase, run: &ServedRun, in_flight: f64) -> ConfigPoint {
     let (prompt, output) = means(&run.sent.requests);
+    let release = |version| run.setup.engine.release(version);
     ConfigPoint {
-        version: case.engine_version.as_ref().map(Version::minor).unwrap_or_default(),
+        version: case.engine_version.as_ref().map(release).unwrap_or_default(),
         prompt: f64::from(prompt),
         output: f64::from(output),
         ..ConfigPoint::of(&run.setup, in_flight)
