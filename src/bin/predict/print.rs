@@ -5,7 +5,7 @@ use rooflight::config::Setup;
 use rooflight::efficiency::{Efficiencies, Rows};
 use rooflight::find::in_columns;
 use rooflight::serving::table::Tables;
-use rooflight::study::words::{demand, title};
+use rooflight::study::words::{GROWS, demand, title};
 use rooflight::units::count;
 
 use super::console::{csv_line, line};
@@ -33,13 +33,19 @@ impl Answered {
 
     /// Title, figures and link; empty if the scenario cannot be read.
     pub fn to_table(&self) -> String {
+        let report = self.prediction.report.as_ref();
+        let grows = report.zip(self.setup.as_ref()).is_some_and(|(report, setup)| report.queue_grows(setup));
         let row = |figure: Figure| {
-            let value = figure.print(figure.value?);
+            let value = figure.value?;
+            if grows && ["ttft", "e2e"].iter().any(|waits| figure.name.starts_with(waits)) {
+                return Some([figure.name, GROWS.to_owned(), String::new()]);
+            }
+            let value = figure.print(value);
             let band =
                 figure.band.map(|[low, high]| format!("{} to {}", figure.print(low), figure.print(high)));
             Some([figure.name, value, band.unwrap_or_default()])
         };
-        let rows: Vec<_> = figures(self.prediction.report.as_ref()).into_iter().filter_map(row).collect();
+        let rows: Vec<_> = figures(report).into_iter().filter_map(row).collect();
         // The load is named even where all of it is the default, which the link leaves out.
         let headed = |setup: &Setup| {
             let asked = if self.traced { "the trace".into() } else { demand(&setup.workload) };
