@@ -127,3 +127,13 @@ fn what_does_not_go_together_is_refused() {
         assert!(code == 2 && !said(&output).is_empty() && output.stdout.is_empty(), "{arguments:?}");
     }
 }
+
+#[test]
+fn the_table_says_that_times_grow_in_an_overload() {
+    let table = text(&run(&["v=1&m=llama-3.1-8b&r=500", "--roofline", "--format", "table"]).1);
+    let row = |name: &str| table.lines().find(|line| line.starts_with(name)).expect("a row").to_owned();
+    for name in ["ttft_mean", "ttft_p99", "e2e_p50"] {
+        assert!(row(name).trim_end().ends_with("grows"), "{table}");
+    }
+    assert!(row("tpot_mean").contains("ms"), "{table}");
+}

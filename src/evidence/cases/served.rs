@@ -285,3 +285,28 @@ impl TryFrom<Line> for ServedCase {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A published run whose client knows no TPOT.
+    fn tpot(kind: &str, output: f64) -> (Option<f64>, bool) {
+        let line = serde_json::json!({
+            "kind": kind, "id": "", "source": "", "model": "", "engine": "", "gpu": "", "gpus": 1, "tp": 1, "pp": 1,
+            "ep": 1, "dp_attention": 1, "precision": "bf16", "isl": 100, "osl": output, "launch": "", "ttft_ms": 50.0,
+            "measured": {"ttft_ms": 50.0, "tpot_ms": 0.1, "e2e_ms": 1050.0},
+        });
+        let case: ServedCase =
+            serde_json::from_value::<Line>(line).expect("a line").try_into().expect("a run");
+        (case.measured.tpot_ms, case.tpot_of_means)
+    }
+
+    #[test]
+    fn tpot_of_an_open_loop_follows_from_e2e_where_the_client_knows_none() {
+        assert_eq!(tpot("open_loop", 101.0), (Some(10.0), true));
+        assert_eq!(tpot("open_loop_constant", 101.0), (Some(10.0), true));
+        assert_eq!(tpot("burst", 101.0), (None, false));
+        assert_eq!(tpot("open_loop", 1.0), (None, false));
+    }
+}
