@@ -153,23 +153,17 @@ impl Calibration {
             smooth: Vec::new(),
         };
         let noise = Variances { ttft: 0.01, tpot: 0.01, throughput: 0.01 };
-        let (release, configurations) = Default::default();
-        let outliers = Outliers { furthest: 1.0, tails: 4.0 };
-        let prior = prior.map(shared);
-        let recent = Recent::default();
-        let (typical, doubted) = (noise, Vec::new());
-        let plain_counts = 1.0;
         Self {
-            release,
-            prior,
-            noise,
+            prior: prior.map(shared),
             known,
-            configurations,
-            plain_counts,
-            typical,
-            outliers,
-            doubted,
-            recent,
+            noise,
+            typical: noise,
+            plain_counts: 1.0,
+            outliers: Outliers { furthest: 1.0, tails: 4.0 },
+            release: String::new(),
+            configurations: Vec::new(),
+            doubted: Vec::new(),
+            recent: Recent::default(),
         }
     }
 }
@@ -267,11 +261,10 @@ impl File {
         };
         let known = layouts.zip(places).map(run).collect();
         let configurations = configurations.into_iter().map(|(of, _)| of).collect();
-        let prior = [prefill, decode, wait];
-        let recent = Recent::default();
         Calibration {
+            prior: [prefill, decode, wait],
+            recent: Recent::default(),
             release,
-            prior,
             noise,
             known,
             configurations,
@@ -279,7 +272,6 @@ impl File {
             typical,
             outliers,
             doubted,
-            recent,
         }
     }
 }

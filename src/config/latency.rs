@@ -33,6 +33,11 @@ impl LatencyMetric {
         self.choose(["TTFT", "TPOT", "E2E"])
     }
 
+    /// Whether it contains the wait in a queue.
+    pub fn queues(self) -> bool {
+        self != Self::Tpot
+    }
+
     /// The input of its limit.
     pub fn limit(self) -> Field {
         self.choose([Field::SloTtft, Field::SloTpot, Field::SloE2e])

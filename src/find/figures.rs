@@ -18,6 +18,8 @@ pub struct Figure {
     pub value: Option<f64>,
     /// The interval that 80 % of measurements are expected in.
     pub band: Option<[f64; 2]>,
+    /// Whether it contains the wait in a queue.
+    pub queues: bool,
     /// Whether it can have a band.
     is_banded: bool,
 }
@@ -127,7 +129,8 @@ pub fn columns(figures: &[Figure]) -> (Vec<String>, Vec<String>) {
 fn time(of: LatencyMetric, stats: Option<Stats>, mean: Option<f64>, bands: Option<&Bands>) -> [Figure; 4] {
     let (name, spread) = (of.id(), bands.and_then(|bands| bands.latency(of)));
     let one = |which: &str, value: Option<f64>, band: Option<Band>| {
-        Figure::of(&format!("{name}_{which}"), FigureUnit::Seconds, value).within(band.map(ends))
+        let figure = Figure::of(&format!("{name}_{which}"), FigureUnit::Seconds, value);
+        Figure { queues: of.queues(), ..figure.within(band.map(ends)) }
     };
     [
         one("mean", mean.or(stats.map(|of| of.mean)), spread.map(|of| of.mean)),
@@ -166,7 +169,7 @@ fn ends(band: Band) -> [f64; 2] {
 
 impl Figure {
     fn of(name: &str, unit: FigureUnit, value: Option<f64>) -> Self {
-        Self { name: name.into(), unit, value, band: None, is_banded: false }
+        Self { name: name.into(), unit, value, band: None, queues: false, is_banded: false }
     }
 
     fn within(self, band: Option<[f64; 2]>) -> Self {

@@ -37,7 +37,7 @@ impl Answered {
         let grows = report.zip(self.setup.as_ref()).is_some_and(|(report, setup)| report.queue_grows(setup));
         let row = |figure: Figure| {
             let value = figure.value?;
-            if grows && ["ttft", "e2e"].iter().any(|waits| figure.name.starts_with(waits)) {
+            if grows && figure.queues {
                 return Some([figure.name, GROWS.to_owned(), String::new()]);
             }
             let value = figure.print(value);

@@ -60,7 +60,7 @@ fn readings(setup: &Setup, report: &Report, headline: &Headline, measured: &Meas
         let value = headline.latency(of)?;
         let stats = metrics.and_then(|metrics| metrics.latency(of));
         let band = bands.and_then(|bands| Some(bands.latency(of)?.mean));
-        let reading = match grows && of != LatencyMetric::Tpot {
+        let reading = match grows && of.queues() {
             true => Reading {
                 spread: format!("{} in this run", value.print()),
                 ..reading(of.id(), value.0, Printed { number: GROWS.into(), unit: "" })
